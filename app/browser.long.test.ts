@@ -1,5 +1,5 @@
-// The site in Chromium: what only a browser can show. The suites are in testing/; they
-// share one Chromium and run side by side, on the few pages that it keeps open.
+// Tests of the site that need Chromium. The suites are in testing/; they share one Chromium and run
+// concurrently, on a few open pages.
 
 import { beforeAll, describe } from "bun:test";
 import { shellPath } from "../scripts/chromium.ts";
@@ -27,7 +27,7 @@ inChromium("in Chromium", () => {
     opened = await siteBrowser();
   });
 
-  // It takes longest, so that it does not end alone.
+  // The slowest suite starts first, so that it does not run alone at the end.
   testReference(browser);
   testFirstSteps(browser);
   testPages(browser);

@@ -38,7 +38,7 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
           <link key={font} rel="preload" href={font} as="font" crossOrigin="" media={wide} />
         ))}
         <script dangerouslySetInnerHTML={{ __html: headScript }} />
-        {/* The first paint waits for the whole page: what comes last may stand beside what comes first. */}
+        {/* The first paint waits for the whole page: its last part may be beside its first. */}
         <link rel="expect" href="#site-footer" blocking="render" />
         <link rel="icon" href="/favicon.ico" sizes="32x32" />
         <link rel="icon" href={siteConfig.favicon} type="image/svg+xml" />

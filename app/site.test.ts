@@ -1,5 +1,5 @@
-// The built site, through the server's own handler: every address, every link, and
-// what each page is made of.
+// Tests the built site through the server's own handler: every address, every link, and the content
+// of each page.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -258,7 +258,7 @@ describe("each page", () => {
       const headings = [...prose.matchAll(/<h([23]) id="([^"]+)"/g)];
       const listed = [...html.matchAll(/<li data-depth="(\d)"><a href="#([^"]+)"/g)];
       const flat = (found: readonly RegExpExecArray[]) => found.map(([, depth, id]) => [depth, id]);
-      // Folded above the text, and in a column beside it.
+      // Once collapsed above the text, and once in a column beside it.
       expect([path, flat(listed)]).toEqual([path, [...flat(headings), ...flat(headings)]]);
     }
   });
@@ -327,7 +327,7 @@ describe("the shell", () => {
         year,
         posts.filter(({ date }) => date.startsWith(year)).map((post) => post.slug),
       ]);
-      // In the sidebar, and in the menu that works without code.
+      // Once in the sidebar, and once in the menu without JavaScript.
       expect([slug, listed]).toEqual([slug, [...expected, ...expected]]);
     }
   });
@@ -409,7 +409,7 @@ describe("for those who are not people", () => {
         expect(expected.filter((part) => !text.includes(part))).toEqual([]);
         const headings = [...(await htmlOf(`/blog/${post.slug}`)).matchAll(/<h2 id="([^"]+)"/g)];
         for (const [heading] of headings) expect(text).toContain(heading);
-        // What a reader of feeds can do nothing with.
+        // Elements that are useless in a feed reader.
         expect(text.match(/<button|<!-- -->|(href|src)="[/#]|<author>\w/)).toBeNull();
       }
     }

@@ -1,5 +1,5 @@
-// What deploys the server, against the server: every file is read by a parser for its kind,
-// and every metric, setting and version that one names is one that there is.
+// Checks the deployment files against the server: a parser reads every file, and every metric,
+// setting and version in it must exist.
 
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -30,13 +30,13 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
 };
 const variables = [...configReference().map(({ env }) => env), ...Object.keys(serverEnvironment)];
 
-/** What keeps a server with this environment, and nothing else, from starting. */
+/** The faults that prevent a start with only this environment. */
 function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
   const result = readConfig({ argv: [], env, readFile: () => "" });
   return result.ok ? [] : result.faults;
 }
 
-/** Pairs as `NAME=value NAME=value`, or one a line. */
+/** Parses `NAME=value NAME=value`, or one pair per line. */
 function pairsOf(text: string): Record<string, string> {
   const pairs = [...text.matchAll(/(HOLDFAST_\w+)=(\S+)/g)];
   return Object.fromEntries(pairs.map(([, name = "", value = ""]) => [name, value]));
@@ -129,7 +129,7 @@ describe("the image", () => {
       ([, path = ""]) => path,
     );
     expect(entries).toContain("deploy/executable.ts");
-    // The pages show files of the checkout.
+    // The pages include files of the checkout.
     const docs = readdirSync(join(root, "content/docs"), { recursive: true, encoding: "utf8" });
     const shown = docs
       .filter((file) => file.endsWith(".mdx"))
@@ -172,7 +172,7 @@ describe("compose.yaml", () => {
     for (const [, { volumes }] of services) {
       for (const volume of volumes) {
         const [source = ""] = volume.split(":");
-        // Made by who runs it, as the first lines say, and kept out of the repository.
+        // Created by the operator, as the first lines describe, and not committed.
         if (source.startsWith("./secrets/"))
           expect(read("compose.yaml")).toContain(`deploy${source.slice(1)}/`);
         else if (source.startsWith("./"))
@@ -192,7 +192,7 @@ describe("compose.yaml", () => {
       volumes,
       stop_grace_period,
     } = compose.services["holdfast"] as Service;
-    // The folder is there in the image, and with its user's rights.
+    // The folder exists in the image, owned by its user.
     expect(volumes).toContain(`backups:${environment["HOLDFAST_BACKUPS"]}`);
     expect(read("Dockerfile")).toContain(`/out/data ${environment["HOLDFAST_BACKUPS"]}\n`);
     for (const variable of Object.keys(environment)) expect(variables).toContain(variable);
@@ -267,7 +267,7 @@ interface Selector {
   readonly labels: ReadonlyMap<string, string>;
 }
 
-/** The metrics that an expression asks for; throws where it is no PromQL. */
+/** The metrics in an expression; throws if it is not PromQL. */
 function selectorsOf(written: string): Selector[] {
   const expression = written.replaceAll("$__rate_interval", "5m");
   const selectors: Selector[] = [];
@@ -288,7 +288,7 @@ function selectorsOf(written: string): Selector[] {
   return selectors;
 }
 
-/** What a server that has done a little of everything, and a node, say of themselves, by metric. */
+/** The metrics of a server after a variety of calls, and of a node, by name. */
 async function exported(): Promise<Map<string, Set<string>[]>> {
   await using app = await run({
     orders: { max_attempts: 1, leased_max: 5, lease_rate: "100/1s" },
@@ -313,7 +313,7 @@ async function exported(): Promise<Map<string, Set<string>[]>> {
   return metrics;
 }
 
-/** Labels that Prometheus itself adds, and the metric that it makes of a scrape. */
+/** Labels that Prometheus adds, and its own metric for each scrape. */
 const ofPrometheus = ["instance", "job"];
 
 async function expectExported(expressions: readonly string[]): Promise<void> {
@@ -386,7 +386,7 @@ describe("Prometheus", () => {
   test.skipIf(promtool === null)("promtool takes the configuration and the rules", () => {
     for (const [file, ...kind] of [
       ["alerts.yml", "rules"],
-      // The key that it names is not there yet.
+      // The key file does not exist yet.
       ["prometheus.yml", "config", "--syntax-only"],
     ]) {
       const command = [promtool ?? "", "check", ...kind, join(here, "prometheus", file ?? "")];
@@ -495,7 +495,7 @@ describe("systemd", () => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-unit-"));
     try {
       const file = join(folder, "holdfast.service");
-      // It looks whether the program is there.
+      // The tool checks that the program exists.
       writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
       const verify = Bun.spawnSync([analyze ?? "", "verify", "--man=no", file], { stderr: "pipe" });
       const ours = verify.stderr

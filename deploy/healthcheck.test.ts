@@ -1,5 +1,5 @@
-// The commands of the single executable besides serving, run from the sources: the look at
-// a server's health, also where it has TLS and keys, and the making of a key.
+// Tests the executable's commands other than `serve`, run from the sources: the health check, also
+// with TLS and keys, and the making of a key.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ function run(...words: string[]): { code: number; out: string } {
   return { code, out };
 }
 
-/** Ends it where it serves instead of ending. */
+/** Kills it if it serves instead of exiting. */
 function runFile(file: string, words: readonly string[]) {
   const { exitCode, stdout, stderr } = Bun.spawnSync(
     [process.execPath, join(import.meta.dir, file), ...words],

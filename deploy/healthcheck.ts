@@ -1,5 +1,5 @@
-// `holdfast healthcheck`: checks the health of the server with the same settings, over TLS if it has
-// a certificate. It needs no key. For images without a shell and curl.
+// `holdfast healthcheck`: checks the health of the server with the same settings, over TLS if it
+// has a certificate. It needs no key. For images without a shell and curl.
 
 import { readFileSync } from "node:fs";
 import { readConfig } from "../server/config/config.ts";

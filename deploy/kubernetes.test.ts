@@ -1,4 +1,4 @@
-// The manifest for Kubernetes against the image that it starts and the server in it.
+// Checks the Kubernetes manifest against its image and the server.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -39,7 +39,7 @@ const container: Container = pod.containers[0];
 const dockerfile = read("Dockerfile");
 const namespace = "jobs";
 
-/** As Kubernetes fills them in, in a namespace. */
+/** The variables as filled in by Kubernetes in a namespace. */
 function filled(env: readonly Variable[]): Record<string, string> {
   const given = env.map(({ name, value = namespace }) => [
     ...[name, value.replaceAll("$(POD_NAMESPACE)", namespace)],
@@ -75,7 +75,7 @@ test("its probes are answered, and so are clients by the names that they use", a
   await using app = await run({ config: { host: "0.0.0.0", allowedHosts } });
   const { startupProbe, readinessProbe, livenessProbe } = container;
   for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
-    // The kubelet asks by the pod's address.
+    // The kubelet uses the pod's address.
     const headers = { host: "10.0.0.7:9090" };
     const answer = await app.through(app.send(httpGet.path, { headers }));
     expect([httpGet.path, answer.status]).toEqual([httpGet.path, 200]);
@@ -85,7 +85,7 @@ test("its probes are answered, and so are clients by the names that they use", a
     const headers = { host: `${host}:${service.spec.ports[0].port}` };
     expect((await app.through(app.send("/livez", { headers }))).status).toBe(200);
   }
-  // Every form of a Service's name, in whatever namespace it is.
+  // Every form of a Service's name, in any namespace.
   const { name } = service.metadata;
   const forms = ["", `.${namespace}`, `.${namespace}.svc`, `.${namespace}.svc.cluster.local`];
   expect(allowedHosts).toEqual(forms.map((form) => name + form));
@@ -139,6 +139,6 @@ test("its memory has room for the requests that it takes on, and for the rest", 
   const rows = configReference();
   const bodies = Number(rows.find(({ key }) => key === "bodiesMax")?.default);
   const gibibytes = Number(/^(\d+)Gi$/.exec(container.resources.limits.memory)?.[1]);
-  // Each body is held up to three times over.
+  // Each body is in memory up to three times.
   expect(gibibytes * 2 ** 30).toBeGreaterThan(3 * bodies + 2 ** 29);
 });

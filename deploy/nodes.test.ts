@@ -1,4 +1,4 @@
-// The files that start three nodes on one PostgreSQL, against the server that they start.
+// Checks the files for three nodes on one PostgreSQL against the server.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ const stopMs = Number(defaultOf("shutdownTimeoutMs"));
 const lease = parseDuration(defaultOf("ownershipLease"));
 const leaseMs = lease.ok ? lease.ms : Number.NaN;
 
-/** The settings of a server of the image with this environment besides. */
+/** The settings of a server in the image with this additional environment. */
 function configOf(env: Readonly<Record<string, string>>) {
   const given = { ...imageEnvironment, ...env };
   const result = readConfig({ argv: [], env: given, readFile: () => "" });
@@ -58,7 +58,7 @@ describe("compose.nodes.yaml", () => {
   const { postgres, holdfast: balancer, ...nodes } = compose.services;
   const balance = read("haproxy/haproxy.cfg");
   const password = "0123abcd";
-  /** As compose fills it in. */
+  /** The value as filled in by compose. */
   const filled = (value: string) => value.replaceAll(/\$\{POSTGRES_PASSWORD:\?[^}]*\}/g, password);
   const configs = Object.entries(nodes).map(([name, { environment }]) => {
     const told = Object.entries(environment).map(([key, value]) => [key, filled(value)]);
@@ -72,7 +72,7 @@ describe("compose.nodes.yaml", () => {
       expect(config.nodeUrl).toBe(`http://${name}:${port}`);
       expect({ ...config, nodeUrl: "" }).toEqual({ ...first, nodeUrl: "" });
       expect(config.port).toBe(port);
-      // As many as a new cluster has, or as are recorded.
+      // The number of a new cluster, or the recorded one.
       expect(config.shards).toBeUndefined();
     }
     for (const { environment, image } of Object.values(nodes)) {
@@ -123,7 +123,7 @@ describe("compose.nodes.yaml", () => {
     expect(path).toBe(pages.readyz.path);
     const [, { allowedHosts }] = configs[0] as (typeof configs)[number];
     await using app = await run({ config: { host: "0.0.0.0", allowedHosts } });
-    // Through the port on the loopback address, and from other services of the file.
+    // Through the loopback port, and from other services in the file.
     for (const name of [host, `localhost:${port}`, `127.0.0.1:${port}`, `holdfast:${port}`]) {
       const answer = await app.through(app.send(path, { headers: { host: name } }));
       expect([name, answer.status]).toEqual([name, 200]);
@@ -138,7 +138,7 @@ describe("compose.nodes.yaml", () => {
     }
     const [, every = "", count] = /check inter (\S+) fall (\d+)/.exec(balance) ?? [];
     expect(milliseconds(every) * Number(count)).toBeGreaterThan(leaseMs);
-    // What may have been done is not for it to repeat.
+    // The load balancer must not repeat a call that may have taken effect.
     expect(/retry-on (.*)$/m.exec(balance)?.[1]).toBe("conn-failure");
   });
 
@@ -177,7 +177,7 @@ describe("kubernetes/nodes.yaml", () => {
     "metadata.namespace": "jobs",
   };
 
-  /** The environment as the kubelet makes it: a reference works for what stands above it. */
+  /** The environment as built by the kubelet: a reference resolves only to earlier variables. */
   function environment(): Record<string, string> {
     const made: Record<string, string> = {};
     for (const { name, value, valueFrom } of variables) {

@@ -1,5 +1,4 @@
-// The list of faults that the site shows: each can be shown again, and has a test that
-// is still there.
+// Checks the list of faults on the site: each can be reproduced, and has an existing test.
 
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The command as a process: what it prints, writes and ends with.
+// Tests the command as a process: its output, its file and its exit code.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

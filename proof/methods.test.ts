@@ -1,5 +1,5 @@
-// What the methods that crash and restart a server say where they cannot run, and that they see
-// what is wrong. That they find nothing is what `bun run proof` says, at its sizes.
+// Tests that methods which crash and restart a server report missing tools, and detect faults. `bun
+// run proof` itself runs them against the server.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { readStores } from "./storage/store-contents.ts";
 const folder = mkdtempSync(join(memoryFolder(), "holdfast-proof-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** They are run by strace, and skipped where there is none. */
+/** Methods that need strace; skipped without it. */
 const traced = ["power cuts", "system calls"];
 
 test.each(traced)("%s: without strace it says so and is skipped", (name) => {
@@ -27,7 +27,7 @@ test.each(traced)("%s: without strace it says so and is skipped", (name) => {
   expect(exitCode).toBe(0);
 });
 
-/** A folder that has the programs a report needs, and not this one. */
+/** A PATH with the programs that a report needs, except one. */
 function pathWithout(missing: string): string {
   const programs = mkdtempSync(join(folder, "programs-"));
   for (const name of ["git", "df"].filter((one) => one !== missing)) {
@@ -45,7 +45,7 @@ test("media: a log without its end is silent for SQLite, and refused by the mark
   const effect = (files: ReadonlyMap<string, Uint8Array>, faults: Faults) =>
     effectOf({ base: { ...base, files }, damage, directory: join(folder, "trial"), faults });
   expect(await effect(base.files, new Faults())).toBe("refused");
-  // Without the mark nothing can tell, and the method has to say so.
+  // Without the mark the damage is undetectable, and the method must report that.
   const unmarked = new Map([...base.files].filter(([name]) => !name.endsWith("-mark")));
   const faults = new Faults();
   expect(await effect(unmarked, faults)).toBe("silent");

@@ -1,5 +1,5 @@
-// The single executable, in an empty folder and without the checkout: it serves the API
-// and the site, and keeps its items.
+// Tests the single executable in an empty folder without the checkout: it serves the API and the
+// site, and keeps its items.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Nothing of this environment but where programs are. */
+/** Only PATH is inherited. */
 const environment = { PATH: process.env["PATH"] ?? "" };
 
 async function serve(...flags: string[]) {

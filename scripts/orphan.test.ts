@@ -9,9 +9,9 @@ const script = `
   stopWhenOrphaned();
   console.log("ready");`;
 
-/** A process under a shell that is killed: what it says then, and what ends it two seconds later. */
+/** Kills the shell above a process; returns its output and what ended it within two seconds. */
 async function shellDied(env: Record<string, string | undefined>) {
-  // A second command keeps the shell from becoming the first one.
+  // A second command prevents the shell from exec'ing the first one.
   const shell = Bun.spawn(["sh", "-c", '"$0" -e "$1"; true', process.execPath, script], {
     env,
     stdio: ["pipe", "pipe", "inherit"],
@@ -23,7 +23,7 @@ async function shellDied(env: Record<string, string | undefined>) {
   return { said: async () => (await reader.read()).value, end: () => shell.stdin.end() };
 }
 
-// Elsewhere the shell becomes the command, and there is nothing to watch.
+// On other systems the shell execs the command, so there is nothing to watch.
 test.skipIf(process.platform !== "linux")(
   "stopWhenOrphaned: under npm, stops when the shell above it is gone",
   async () => {

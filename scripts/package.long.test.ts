@@ -1,5 +1,5 @@
-// The packages as they are published: packed, judged by what judges packages, installed from
-// their files into an empty project without a network, and used there under Node, Bun and Deno.
+// Tests the published packages: packed, checked by linters, installed from their files into an
+// empty project without a network, and used there under Node, Bun and Deno.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -42,7 +42,7 @@ async function run(argv: readonly string[], cwd: string, env: Record<string, str
   return { code: await child.exited, out, error };
 }
 
-/** Nobody listens there, so what asks a registry fails. */
+/** No server listens there, so registry requests fail. */
 const offline = {
   BUN_CONFIG_REGISTRY: "http://127.0.0.1:1",
   npm_config_registry: "http://127.0.0.1:1",
@@ -83,7 +83,7 @@ describe("the packages", () => {
 
   test.each([
     ["holdfast", "esm-only"],
-    // Every way to resolve a module, with `node10` the one that Next.js names in its tsconfig.json.
+    // Every kind of module resolution; Next.js puts `node10` into its tsconfig.json.
     ["holdfast-client", "strict"],
   ])("%s: attw finds the types, %s", async (name, profile) => {
     const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
@@ -136,7 +136,7 @@ describe("the packages", () => {
   const browser = { lib: ["ES2022", "DOM", "ESNext.Disposable"], target: "ES2022" };
   const fine = { code: 0, out: "" };
 
-  /** Ten lines of a producer and ten of a worker, as one program. */
+  /** Ten lines each of a producer and a worker, as one program. */
   const program = (url: string, queue: string): string => `
 import { createClient, DeadLetter } from "holdfast-client";
 
@@ -262,7 +262,7 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
     expect(await compile("uses.ts", node10, "typescript-oldest")).toEqual(fine);
   });
 
-  /** With Bun and what a shell script needs, and nothing else. */
+  /** A PATH with only Bun and the programs of the shell script. */
   function programs(): string {
     const path = join(folder, "programs");
     mkdirSync(path, { recursive: true });
@@ -318,7 +318,7 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
       expect(intro.status).toBe(200);
       const text = await intro.text();
       expect(text).toContain("<h1");
-      // What the page runs is there too, and is let run.
+      // The page's script is included, and its policy allows it.
       const [, script = ""] = /"(\/assets\/[^"]+\.js)"/.exec(text) ?? [];
       expect((await fetch(env.HOLDFAST_URL + script)).status).toBe(200);
       expect(intro.headers.get("content-security-policy")).toMatch(/script-src 'self' 'sha256-/);
@@ -328,7 +328,7 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
     }
   });
 
-  /** Stores an item, and tells how many there are. */
+  /** Stores an item and prints the number of items. */
   const embedding = `import { createEngine } from "holdfast";
 const engine = await createEngine({ store: { kind: "sqlite", directory: process.argv[2] } });
 await engine.ensureQueue({

@@ -24,7 +24,7 @@ test("judgeBun: the version that package.json pins is a plain one", async () => 
   expect(packageManager).toMatch(/^bun@\d+\.\d+\.\d+$/);
 });
 
-/** A checkout of its own, whose packages are folders, so that nothing is fetched. */
+/** A separate checkout whose packages are folders, so that nothing is downloaded. */
 const packages = {
   dependencies: { near: "file:near" },
   optionalDependencies: { pages: "file:pages" },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort } from "./child-server.ts";
 
 const module = join(import.meta.dir, "child-server.ts");
-/** More than lie between where one process begins to look and where the next one does. */
+/** More than the distance between the first ports tried by two processes. */
 const count = 400;
 
 test("freePort: no port is given twice, whichever of several processes asks", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Connection } from "./http-client.ts";
 
-/** A server of bytes: answers the n-th request with these pieces, one after the other. */
+/** A raw server that answers the n-th request with these pieces in sequence. */
 function scripted(replies: readonly (readonly string[])[]) {
   let next = 0;
   const listener = Bun.listen({
@@ -12,7 +12,7 @@ function scripted(replies: readonly (readonly string[])[]) {
         const pieces = replies[next] ?? [];
         next += 1;
         for (const piece of pieces) {
-          // The system takes what it has room for.
+          // The system accepts only as much as fits its buffer.
           for (let left = Buffer.from(piece); left.length > 0; ) {
             left = left.subarray(socket.write(left));
             if (left.length > 0) await Bun.sleep(1);

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** One that ends does so before the second; a machine that stalls is waited for. */
+/** A process that exits does so before the second check; a stalled machine may need more. */
 const looksMax = 6_000;
 
-/** Whether or not anybody has asked how it ended. */
+/** Whether the process exists and is not a zombie. */
 function isRunning(pid: number): boolean {
   try {
     const [, state] = /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
@@ -27,7 +27,7 @@ test("startServer: a server ends with who started it, also when that is killed",
   const { value } = await starter.stdout.getReader().read();
   const { pid = 0, port } = JSON.parse(new TextDecoder().decode(value)) as Record<string, number>;
   try {
-    // By the process: its port may be another server's as soon as it is free.
+    // Checks the process, because another server may already use its port.
     expect(isRunning(pid)).toBe(true);
     expect((await fetch(`http://127.0.0.1:${port}/livez`)).ok).toBe(true);
     starter.kill("SIGKILL");

@@ -94,7 +94,7 @@ inChromium("in Chromium", () => {
       receiver,
       events,
       [Symbol.asyncDispose]: async () => {
-        // The client goes on for as long as its page is there.
+        // The client keeps running while its page is open.
         await page.goto("about:blank");
         await visitor[Symbol.asyncDispose]();
         await receiver[Symbol.asyncDispose]();
@@ -243,7 +243,7 @@ inChromium("in Chromium", () => {
   });
 });
 
-/** Runs in the page before the client: notes how long it would wait for another try, and waits less. */
+/** Runs in the page before the client: records the delay of each retry, and shortens it. */
 function hurryRetries(longMs: number): void {
   const wait = globalThis.setTimeout;
   const waits: number[] = [];

@@ -1,4 +1,4 @@
-// The two addresses that only a publisher knows: where the site is, and where its sources are.
+// The two addresses known only to a publisher: that of the site, and that of its sources.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -49,7 +49,7 @@ test("with both settings: canonical link, card, edit links and GitHub have their
   expect(head).toContain(`<meta property="og:url" content="${published}/docs/a"/>`);
   expect(head).toContain(`<meta property="og:image" content="${published}/cards/docs-a.png"/>`);
   expect(editUrl).toBe("https://github.com/a/b/edit/main");
-  // As the specification has it: outside of the site, and on the right, where items are by default.
+  // As specified: an external link, on the right, which is the default position.
   expect(gitHub).toEqual({ label: "GitHub", href: "https://github.com/a/b" });
 });
 
@@ -77,7 +77,7 @@ describe("the site as it is built without them", () => {
       [path, `${path}/index.html`, `${path}index.html`, `${path}.html`].some((one) =>
         files.has(one),
       );
-    // What the server itself answers, of which a page says that it is the reader's own.
+    // Paths of the server itself, which a page labels as the reader's own.
     const ofServer = /^\/(console|swagger|metrics|health|livez|readyz)(\/|$)/;
     const broken = [...files]
       .filter((file) => file.endsWith(".html"))

@@ -1,5 +1,4 @@
-// No text about speed holds a measured number of its own: it would outlive the results
-// file that it was read from.
+// Texts about speed contain no measured numbers: these would outlive their results file.
 
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -8,8 +7,8 @@ import { join } from "node:path";
 const folder = join(import.meta.dirname, "../../content");
 
 /**
- * Rates, microseconds and parts of a whole anywhere; ratios, shares and durations in a text with figures; beside charts
- * comparisons too, unless they stand with the figure that they are about.
+ * Rates, microseconds and fractions anywhere; ratios, percentages and durations in texts with
+ * figures; beside charts also comparisons, unless they accompany their figure.
  */
 const rate =
   /\d\s?µs|\ba (tenth|third|quarter|hundredth) of (a core|the (\w+ )?(time|rate|cost))\b|\d[\d.,]*\s*[kM]?\s*(\w+\s?)?(\/\s?s\b|(per|a) second\b)/;
@@ -22,7 +21,7 @@ interface Block {
   readonly text: string;
 }
 
-/** Paragraphs of prose: no front matter, no code, no tables; a component counts as one word. */
+/** Paragraphs of prose, without front matter, code and tables; a component counts as one word. */
 function blocksOf(file: string, source: string): readonly Block[] {
   return source
     .replace(/^---\n[\s\S]*?\n---\n/, "")
@@ -64,7 +63,7 @@ test.each([
 
 test("content: rates, ratios and comparisons come from the results files", () => {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
-    // The table of one page is compared with its file by a test of its own.
+    // A separate test compares the table of this page with its file.
     .filter((file) => file.endsWith(".mdx") && file !== "docs/postgresql.mdx")
     .sort();
   expect(files.length).toBeGreaterThan(10);

@@ -1,5 +1,4 @@
-// The API's pages as they are built, and its samples as they run. In Chromium it is tried by
-// `testing/reference.ts`.
+// Tests the built API pages, and runs their samples. `testing/reference.ts` tests them in Chromium.
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +15,7 @@ import { commonReplies, groups, mediaOf, operationPath, operations } from "./ope
 import { samples } from "./samples.ts";
 import { fieldsOf, sharedSchemas } from "./schema-fields.ts";
 
-/** Before a reader does anything; a page is laid out whole, and a phone has to keep up. */
+/** Maximum elements before any interaction: the whole page is laid out, even on a phone. */
 const elementsMax = 2_500;
 
 describe("the pages as they are built", () => {

@@ -8,7 +8,7 @@ import { folders } from "../build/site-folder.ts";
 import { createSearch, excerptOf, partsOf, type Search, type Section } from "./engine.ts";
 import { type Recent, withRecent } from "./recents.ts";
 
-/** `/path*` is any place of a page. */
+/** `/path*` matches any section of a page. */
 function isAmong(url: string, expected: readonly string[]): boolean {
   return expected.some((one) =>
     one.endsWith("*") ? url.startsWith(one.slice(0, -1)) : url === one,

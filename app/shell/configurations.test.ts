@@ -1,4 +1,4 @@
-// Parts of the shell in configurations that the site itself does not use, as they are rendered.
+// Renders parts of the shell in configurations that the site does not use.
 
 import { describe, expect, test } from "bun:test";
 import { createElement, type ReactNode } from "react";

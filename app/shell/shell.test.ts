@@ -1,4 +1,4 @@
-// The shell's decisions, as functions.
+// Tests the pure functions of the shell.
 
 import { describe, expect, test } from "bun:test";
 import { nextChoice } from "../behaviours/color-mode.ts";

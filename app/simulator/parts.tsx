@@ -154,7 +154,7 @@ export function EventLog({ log }: { readonly log: readonly LogLine[] }): ReactNo
       <p className="figure fine">what the server answers</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <ol className="fine" tabIndex={0}>
-        {/* A row stays in its place; its text is made anew, so that none of it moves. */}
+        {/* A row keeps its position; only its text is replaced, so that nothing moves. */}
         {log.map(({ number, at, who, code, text }, row) => (
           <li key={row}>
             <Fragment key={number}>

@@ -1,5 +1,5 @@
-// The sheets against what `index.css` says of them: every rule in a layer, and the widths
-// written one way.
+// Checks the sheets against the description in `index.css`: every rule is in a layer, and widths
+// have one notation.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ const index = readFileSync(join(import.meta.dir, "index.css"), "utf8");
 const layers = [...index.matchAll(/^@layer ([^;]+);/gm)].flatMap(([, names = ""]) =>
   names.split(", "),
 );
-/** Their layer stands beside their import. */
+/** Sheets whose layer is assigned at their import. */
 const imported = [...index.matchAll(/@import "([^"]+)" layer\(\w+\);/g)].map(([, file = ""]) =>
   join("styles", file),
 );
@@ -22,7 +22,7 @@ const sheets = [...new Bun.Glob("**/*.css").scanSync({ cwd: app })]
     return [file, text] as const;
   });
 
-/** What opens each block that lies in no other. */
+/** The head of each top-level block. */
 function outermost(text: string): readonly string[] {
   let depth = 0;
   let opening = "";
@@ -45,7 +45,7 @@ test("styles: a sheet that is not part of index.css has all its rules in a layer
       .filter((opening) => !layers.some((layer) => opening === `@layer ${layer}`))
       .map((opening) => `${file}: ${opening}`),
   );
-  // What only the browser's code shows.
+  // Sheets of elements created by scripts.
   expect(own.map(([file]) => file)).toEqual([
     "reference/api-client.css",
     "search/search-results.css",
@@ -53,7 +53,7 @@ test("styles: a sheet that is not part of index.css has all its rules in a layer
   expect(loose).toEqual([]);
 });
 
-/** `file: what stands behind the name`, of every query of this kind. */
+/** `file: condition` of every query of this kind. */
 function queries(kind: "media" | "container"): readonly string[] {
   return sheets.flatMap(([file, text]) =>
     [...text.matchAll(new RegExp(`@${kind} ([^{]+)\\{`, "g"))].map(

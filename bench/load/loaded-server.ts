@@ -1,4 +1,4 @@
-// A server in a process of its own, with a load generator beside it, for as long as they are used.
+// Runs a server as a process, with a load generator beside it.
 
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -4,7 +4,7 @@ import { CompleteBytes, LeaseBytes, ProduceBytes } from "./requests.ts";
 
 const address = { port: 9090, queue: "bench" };
 
-/** The body, once the head was seen to declare its length. */
+/** The body, after checking the length in the head. */
 function bodyOf(request: Uint8Array): unknown {
   const [head = "", body = ""] = Buffer.from(request).toString().split("\r\n\r\n");
   expect(Number(/Content-Length: *(\d+)/.exec(head)?.[1])).toBe(body.length);

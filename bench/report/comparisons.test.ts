@@ -8,7 +8,7 @@ function measured(name: string, figures: Record<string, number[]>): Measurement 
   return { name, figures: Object.fromEntries(spreads) };
 }
 
-/** The medians of what was added to the last one. */
+/** The medians of the figures added to the last measurement. */
 function added(...measurements: Measurement[]): Record<string, number> {
   const before = measurements.at(-1)?.figures ?? {};
   const after = withComparisons(measurements).at(-1)?.figures ?? {};

@@ -6,7 +6,7 @@ import { latestResults, type Results, readResults, summarize } from "./results.t
 import { renderResults } from "./tables.ts";
 import { compact, throughputChart } from "./throughput-chart.ts";
 
-/** Results in which every figure of a cell is made of its size. */
+/** Results whose figures are derived from the size of the cell. */
 function sampleResults(): Results {
   return {
     format: 1,

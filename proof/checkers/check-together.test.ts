@@ -1,5 +1,5 @@
-// What transacts may do in a history: finish and produce together or not at all, and outputs that
-// come to other shards behind the answer.
+// Transacts in a history: they finish and produce together or not at all, and outputs may reach
+// other shards after the answer.
 
 import { expect, test } from "bun:test";
 import { formatId, idPrefix } from "../../engine/model/ids.ts";

@@ -1,5 +1,5 @@
-// What the checkers of histories accept and reject. A checker that cannot fail
-// is worth nothing, so most rules here are of histories that are wrong.
+// Tests what the checkers accept and reject. A checker that cannot fail is worthless, so most tests
+// use incorrect histories.
 
 import { expect, test } from "bun:test";
 import { formatId, idPrefix } from "../../engine/model/ids.ts";
@@ -138,7 +138,7 @@ test.each<[what: string, pause: Pause, count: number]>([
     return faults.list("").filter((fault) => fault.startsWith("I15")).length;
   };
   expect(paused({})).toBe(count);
-  // It was granted before, and is told of again.
+  // It was granted before, and the answer is repeated.
   expect(paused({ isRepeated: true })).toBe(0);
 });
 
@@ -238,7 +238,7 @@ test("I5: a lease that was released counts no attempt, unless another that nobod
     const answer = { outcome, status: 0, client: "client" } as const;
     return { verb: "release", partition: 0, ids, call: 4, end: 5, ...answer };
   };
-  /** The second lease comes at `call`, as that attempt. */
+  /** The second lease is at `call`, with that attempt. */
   const faults = (release: Entry, attempts: number, call: number, ...others: Entry[]) => {
     const offers = second.offers.map((offer) => ({
       ...offer,
@@ -262,7 +262,7 @@ test("I5: a lease that was released counts no attempt, unless another that nobod
   expect(faults(released("ok"), 2, 6)).toEqual([rose.replace("1 to 2", "0 to 2")]);
   expect(faults(released("ok"), 2, 6, untold)).toEqual([rose.replace("1 to 2", "0 to 2")]);
   expect(faults(released("ok"), 2, 2_000, untold)).toEqual([]);
-  // It may have happened, and may have come too late.
+  // It may have taken effect, or have been too late.
   expect(faults(released("unknown"), 1, 6)).toEqual([]);
   expect(faults(released("unknown"), 2, 1_002)).toEqual([]);
   expect(faults(released("refused"), 1, 1_002)).toEqual([
@@ -355,7 +355,7 @@ test("I7: a complete of which nothing was heard took half of its items", () => {
   const ending = { dead: [], left: [] };
   const [fault] = faultsOf({ entries, ending });
   expect(fault).toStartWith("I7: half of a complete");
-  // The client may have tried the other half alone, and then it is no half.
+  // The client may have completed the other part alone, which is then a separate call.
   const alone: Entry = { verb: "complete", ...place, ids: [id(0)], call: 6, end: 7, ...answered };
   expect(faultsOf({ entries: [...entries, alone], ending })).toEqual([]);
 });
@@ -493,7 +493,7 @@ function completed(
   return { verb: "complete", partition: 0, ids, call, end, client: "c0", outcome, status };
 }
 
-/** The same of what a complete is not: of `verb`. */
+/** The same for a call of `verb`. */
 function said(
   verb: "extend" | "release",
   ids: string[],

@@ -1,5 +1,5 @@
-// Histories of a database that has lost its last commits, judged by the checkers: what may be lost is
-// no fault, and what may not still is one.
+// Histories of a database that lost its last commits: the checkers accept possible losses, and
+// still reject any other fault.
 
 import { expect, test } from "bun:test";
 import { formatId, idPrefix } from "../../engine/model/ids.ts";
@@ -11,7 +11,7 @@ import { type Loss, noLoss, survived } from "./lost-commits.ts";
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 5, shardsFail: true } as const;
 const prefix = idPrefix("0123456789Ab", 0);
 const idOf = (seq: number): string => formatId(prefix, seq);
-/** Of the opening that follows. */
+/** The id prefix of the next opening. */
 const laterPrefix = idPrefix("0124456789Ab", 0);
 /** The standby stops between 200 and 400, and the primary is killed at 500. */
 const loss: Loss = { keptUntil: 200, lostFrom: 400, goesOnAt: 500 };
@@ -31,7 +31,7 @@ const lease = (
     return { number, id: idOf(seq), attempts, leaseDeadline: call + 1_000, intact: true };
   }),
 });
-/** By who leased it at that time. */
+/** A complete by the holder of the lease from that time. */
 const complete = (call: number, held: number, ...seqs: number[]): Entry => ({
   ...{ verb: "complete", partition: 0, ids: seqs.map(idOf), ...at(call), client: `client-${held}` },
 });
@@ -58,7 +58,7 @@ test("what was leased and completed while it may be lost is offered again, by th
   const kept = [produce(100, 1, 2), lease(250, [1, 1], [2, 2]), complete(260, 250, 1)];
   const again = [lease(600, [1, 1], [2, 2]), complete(610, 600, 1, 2)];
   expect(judged([...kept, ...again])).toEqual({ faults: [], gone: [] });
-  // Who held it before is refused, before anyone is told of the next lease.
+  // The former holder is refused before the answer to the next lease.
   const late = { ...complete(560, 250, 1), outcome: "refused" } as Entry;
   expect(judged([...kept, late, ...again]).faults).toEqual([]);
 });
@@ -77,7 +77,7 @@ test("a lease is lost that counts no attempt because its release is lost", () =>
   const release = { ...complete(420, 190, 1), verb: "release" } as Entry;
   const again = [lease(600, [1, 9]), complete(610, 600, 9)];
   expect(judged([produce(100, 1), waited, release, ...again]).faults).toEqual([]);
-  // Released before it was lost, it may have counted none.
+  // Released before the loss, the lease may have counted no attempt.
   const early = [lease(250, [1, 1]), { ...release, call: 300, end: 305 } as Entry];
   expect(judged([produce(100, 1), ...early, ...again]).faults).toEqual([]);
   expect(judged([produce(100, 1), waited, release, ...again], noLoss).faults).toEqual([]);
@@ -105,7 +105,7 @@ test("what was finished is lost all the same if the next opening issues its numb
   expect(judged([...kept, ...lost, ...again(2)])).toEqual({ faults: [], gone: [idOf(2)] });
   const { faults } = judged([...kept, ...lost, ...again(2)], noLoss);
   expect(faults).toContain("I2: an id was leased twice");
-  // Behind all numbers that are known, the next opening says nothing of what was finished before it.
+  // Numbers above all known ones show nothing about items finished before the next opening.
   expect(judged([...kept, produce(250, 2), ...lost.slice(1), ...again(3)]).gone).toEqual([]);
 });
 
@@ -120,7 +120,7 @@ test("what was answered before is kept", () => {
   expect(judged([...done, lease(600, [1, 7, 2]), complete(610, 600, 7)]).faults).toContain(
     "I3: a completed item was offered again",
   );
-  // Leased while it may be lost, and never finished by anybody.
+  // Leased during the possible loss, and never finished.
   expect(judged([produce(100, 1), lease(250, [1, 1])]).faults).toEqual([
     "I1: an acknowledged item is lost",
   ]);

@@ -52,7 +52,7 @@ test.each([
   expect(asked).toHaveLength(3);
   const keys = [7, 8].map((number) => ({ unique_key: client.uniqueKey(number) }));
   expect(asked[0]).toMatchObject({ items: keys });
-  // Another load begins to count anew.
+  // Another load restarts the numbers.
   const other = new Client("producer", { port: Promise.resolve(0) });
   expect(other.uniqueKey(7)).not.toBe(client.uniqueKey(7));
   expect(asked[2]).toEqual(asked[0]);
@@ -68,7 +68,7 @@ test("a connection that the server closed while nothing was asked is opened agai
   const client = new Client("drain", { port: Promise.resolve(server.port ?? 0) });
   expect(await listItems(client, "orders", 0)).toEqual([]);
   server.closeIdleConnections();
-  // By then the client has heard of it.
+  // By then the client has received the answer.
   for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(await listItems(client, "orders", 0)).toEqual([]);
   client.close();

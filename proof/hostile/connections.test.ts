@@ -1,12 +1,12 @@
-// Clients who trickle take half a minute until they are closed: `bun run proof` waits for that.
+// Clients that send slowly take half a minute until they are closed: `bun run proof` covers them.
 
 import { expect, test } from "bun:test";
 import { tryCrowd, tryHalfClosed, trySlowReaders, tryStalledUploads } from "./connections.ts";
 import { openTarget } from "./target.ts";
 
 /**
- * What its calls are given: who does not read, does not read for longer. On a machine that does
- * nothing else it is 100; one that is slow, or stands still for seconds, proves nothing.
+ * Bound for the canary's calls, shorter than the time for which the slow readers do not read. On an
+ * otherwise idle machine they take 100 ms; a slow or stalled machine proves nothing.
  */
 const canaryMsMax = 60_000;
 

@@ -1,6 +1,5 @@
-// Patterns that a long text could keep busy: each is given texts that are made to make
-// it go back and forth. What is quadratic takes minutes on these, not milliseconds; a machine that
-// is slow takes seconds.
+// Matches regular expressions against long texts built to cause backtracking. Quadratic patterns
+// take minutes on these instead of milliseconds; a slow machine takes seconds.
 
 import { expect, test } from "bun:test";
 import { parseDuration } from "../../engine/model/duration.ts";
@@ -65,7 +64,7 @@ test.each<[string, (text: string) => unknown]>([
     try {
       read(text);
     } catch {
-      // Refused is as good as read.
+      // A refusal is as good as a parse.
     }
     expect(performance.now() - started).toBeLessThan(longMs);
   }

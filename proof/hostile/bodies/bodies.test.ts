@@ -10,7 +10,7 @@ test("bodies: right ones and ones with one thing wrong are answered by the contr
   const { figures, faults } = await tryBodies({ count, seed: 1, say: silent });
   expect(faults).toEqual([]);
   expect(figures).toMatchObject({ bodies: count, worlds: count / 250 });
-  // The bodies reach what they are to test.
+  // The bodies exercise the intended cases.
   for (const key of ["valid", "broken", "answered200", "answered400", "answered453", "hungUp"]) {
     expect([key, (figures[key] ?? 0) > 0]).toEqual([key, true]);
   }
