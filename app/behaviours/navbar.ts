@@ -52,7 +52,7 @@ export function startNavbar(): void {
   for (const input of ["wheel", "touchmove", "keydown", "pointerdown"] as const) {
     window.addEventListener(input, settled, { passive: true });
   }
-  // A press on a link to the current place changes no hash.
+  // A press on a link to the current place does not change the hash.
   document.addEventListener("click", ({ target }) => {
     const isJump = target instanceof Element && target.closest('a[href^="#"]') !== null;
     if (isJump) setTimeout(arrived);

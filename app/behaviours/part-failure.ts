@@ -1,6 +1,6 @@
-// Reloads the page when code of it fails to load: its files may belong to a replaced build. If that
-// does not help, or the server does not answer, the page shows a notice. The head script does the
-// same for the script that contains this file.
+// Reloads the page when its code fails to load: the files may belong to a build that has been
+// replaced. If that does not help, or the server does not answer, the page shows a notice. The head
+// script does the same for the script that contains this file.
 
 import { failureId, reloadedKey } from "./storage.ts";
 

@@ -43,7 +43,7 @@ export function textOfPage(main: Element): Pick<PageText, "tree" | "markdown"> {
 
 function markdownOf(tree: Root): string {
   return toMarkdown(tree, {
-    // Two copies of the same types are involved.
+    // Two copies of the types are installed, with the same shape.
     extensions: [gfmToMarkdown({ tablePipeAlign: false }) as Options],
     bullet: "-",
     fences: true,

@@ -121,8 +121,8 @@ interface LoopOptions extends SqliteFloorOptions {
 }
 
 /**
- * A commit equals a busy turn: it inserts a batch, leases the previous one and removes the one
- * before.
+ * A commit does the work of a busy turn: it inserts a batch, leases the previous one and removes the
+ * one before.
  */
 function runPhase(database: Database, { phase, items, size }: LoopOptions): number {
   const batch = batchOf(database);
