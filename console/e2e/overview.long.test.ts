@@ -100,10 +100,25 @@ function testMany(browser: () => ConsoleBrowser): void {
       await page.waitForURL((url) => !url.searchParams.has("q"));
     });
 
+    test("address: a change of filter, order or range keeps the other two", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await live(page);
+      await page.getByRole("button", { name: "1 h" }).click();
+      await page.getByRole("button", { name: "In trouble" }).click();
+      await page.waitForURL((url) => url.searchParams.has("only"));
+      await page.getByRole("button", { name: "Ready" }).click();
+      await page.waitForURL((url) => url.searchParams.has("sort"));
+      expect(new URL(page.url()).search).toBe("?range=1h&only=trouble&sort=ready");
+    });
+
     test("command palette: it finds a queue by a part of its name", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
       await live(page);
+      await page.getByRole("button", { name: "Go to Queue, item id, page" }).click();
+      await page.getByRole("dialog", { name: "Go to" }).waitFor();
+      await page.keyboard.press("Escape");
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox").fill("e-321");
       await page.keyboard.press("Enter");

@@ -33,7 +33,7 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }): R
     <dialog
       ref={dialog}
       className="jumper"
-      aria-label="CommandPalette"
+      aria-label="Go to"
       onClose={onClose}
       {...useBackdrop(onClose)}
     >

@@ -82,7 +82,7 @@ function PaletteButton({ onJump }: HeaderProps): ReactNode {
   return (
     <button type="button" className="jump" onClick={onJump}>
       <Icon name="search" />
-      <b className="vh">CommandPalette to</b>
+      <b className="vh">Go to</b>
       <span>Queue, item id, page</span>
       <kbd className="end">{paletteKey}</kbd>
     </button>
