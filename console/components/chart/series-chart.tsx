@@ -18,6 +18,8 @@ interface SeriesChartProps {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly data: Series;
+  /** Shown while no point is chosen, by the name of the line; default: the last point. */
+  readonly latest?: Readonly<Record<string, number | null>>;
   readonly range: RangeId;
   /** Colours the area between the first two lines. */
   readonly isBetween?: boolean;
@@ -29,7 +31,7 @@ interface SeriesChartProps {
 }
 
 export function SeriesChart(props: SeriesChartProps): ReactNode {
-  const { title, lines, data, range, isBetween = false, point, onPoint, marks, children } = props;
+  const { title, lines, data, latest, range, isBetween = false, point, onPoint } = props;
   const [hidden, setHidden] = useState<readonly string[]>([]);
   const end = data.times.at(-1) ?? Math.floor(serverNow() / 1_000);
   const fromSeconds = end - ranges[range].seconds;
@@ -44,10 +46,14 @@ export function SeriesChart(props: SeriesChartProps): ReactNode {
         })),
     [lines, hidden, data],
   );
-  const textOf = (name: string) => rateText(data.values[name]?.at(point ?? -1) ?? null);
+  const valueAt = (name: string, at: number) => data.values[name]?.at(at) ?? null;
+  const textOf = (name: string) =>
+    rateText((point === null ? latest?.[name] : null) ?? valueAt(name, point ?? -1));
   const toggle = (name: string) =>
     setHidden(hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name]);
-  const values = lines.map(({ name, label = name }) => `${label} ${textOf(name)}`).join(", ");
+  const values = lines
+    .map(({ name, label = name }) => `${label} ${rateText(valueAt(name, -1))}`)
+    .join(", ");
   const areBoth = lines.slice(0, 2).every(({ name }) => !hidden.includes(name));
   return (
     <div className={isBetween ? "drawn flow" : "drawn"}>
@@ -64,7 +70,7 @@ export function SeriesChart(props: SeriesChartProps): ReactNode {
             {label} <b>{textOf(name)}</b>
           </button>
         ))}
-        {children}
+        {props.children}
       </div>
       <div className="marked">
         <Chart
@@ -77,7 +83,7 @@ export function SeriesChart(props: SeriesChartProps): ReactNode {
           point={point}
           onPoint={onPoint}
         />
-        {marks?.(fromSeconds, end)}
+        {props.marks?.(fromSeconds, end)}
       </div>
     </div>
   );

@@ -4,6 +4,8 @@ import { RangeChoice, useRange } from "../../components/chart/range-choice.tsx";
 import { noSeries, useSeries } from "../../components/chart/series.ts";
 import { type Line, SeriesChart } from "../../components/chart/series-chart.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
+import { useOverview } from "../../state/overview-poll.ts";
+import { ratesOf } from "../../state/overview-state.ts";
 
 const lines: readonly Line[] = [
   { name: "produced", label: "in", color: "--s-in" },
@@ -15,6 +17,10 @@ export function FlowChart(): ReactNode {
   const { range, choose } = useRange();
   const [point, setPoint] = useState<number | null>(null);
   const me = useWhoAmI();
+  const overview = useOverview();
+  // A key for some queues has these alone.
+  const rates = overview && ratesOf(overview.totals, overview.asOfMs);
+  const latest = { produced: rates?.in ?? null, completed: rates?.out ?? null };
   const series = useSeries({ of, range, isWanted: useMayOn("read", null) });
   return (
     <figure aria-label="items per second">
@@ -25,6 +31,7 @@ export function FlowChart(): ReactNode {
           title="items per second"
           lines={lines}
           data={series.data ?? noSeries}
+          latest={latest}
           range={range}
           isBetween
           point={point}
