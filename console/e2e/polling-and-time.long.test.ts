@@ -66,6 +66,29 @@ function testPolls(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
+    test("order: it stays for ten seconds after a touch, which leaves no pointer in the table", async () => {
+      await using visitor = await browser().visit("about:blank", { hasClock: true });
+      const { page } = visitor;
+      await changeEachPoll(page);
+      await page.goto(`${server.consoleUrl}?sort=ready&q=queue-`);
+      await live(page);
+      await stopTime(page);
+      const names = () => page.locator(".table tbody th").allTextContents();
+      await page.locator(".table tbody tr").first().dispatchEvent("pointerdown");
+      const before = await names();
+      const poll = async () => {
+        await page.clock.runFor(1_000);
+        await answered(page);
+        await page.clock.runFor(100);
+      };
+      for (let polls = 0; polls < pollsWatched; polls += 1) await poll();
+      expect(await names()).toEqual(before);
+      await page.clock.fastForward(stillFor);
+      await answered(page);
+      await poll();
+      expect(await names()).not.toEqual(before);
+    });
+
     test("poll: a link keeps the focus while its row changes", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;

@@ -19,25 +19,31 @@ const overviewAt = (second: number, ready: Readonly<Record<string, number>>) =>
 const sort = sortFrom("ready");
 const first: Order = { names: ["b", "a"], sort: "ready", atMs: 1_000 };
 
-test("the order is renewed after ten seconds, unless the table is in use", () => {
-  const at = (second: number, isInUse: boolean) =>
-    nextOrder(first, { sort, isInUse, overview: overviewAt(second, { a: 9, b: 2 }) });
-  expect(at(10, false)).toBe(first);
-  expect(at(3_600, true)).toBe(first);
-  expect(at(11, false)).toEqual({ names: ["a", "b"], sort: "ready", atMs: 11_000 });
+const idle = { sort, isInUse: false, sinceTouchMs: Number.POSITIVE_INFINITY };
+
+test("the order is renewed after ten seconds, unless the table is in use or was touched since", () => {
+  const at = (second: number, use: { isInUse?: boolean; sinceTouchMs?: number } = {}) =>
+    nextOrder(first, { ...idle, ...use, overview: overviewAt(second, { a: 9, b: 2 }) });
+  expect(at(10)).toBe(first);
+  expect(at(3_600, { isInUse: true })).toBe(first);
+  expect(at(3_600, { sinceTouchMs: 9_999 })).toBe(first);
+  expect(at(11, { sinceTouchMs: 10_000 })).toEqual({
+    names: ["a", "b"],
+    sort: "ready",
+    atMs: 11_000,
+  });
 });
 
 test("another order takes effect at once", () => {
   const overview = overviewAt(2, { a: 9, b: 2 });
-  const turned = nextOrder(first, { sort: sortFrom("-ready"), overview, isInUse: true });
+  const turned = nextOrder(first, { ...idle, sort: sortFrom("-ready"), overview, isInUse: true });
   expect(turned.names).toEqual(["b", "a"]);
 });
 
 test("a deleted queue keeps its place, and a new one is last, until the order is renewed", () => {
-  const isInUse = false;
-  expect(nextOrder(first, { sort, isInUse, overview: overviewAt(2, { a: 1 }) })).toBe(first);
+  expect(nextOrder(first, { ...idle, overview: overviewAt(2, { a: 1 }) })).toBe(first);
   const overview = overviewAt(2, { b: 1, c: 9 });
-  expect(nextOrder(first, { sort, isInUse, overview })).toEqual({
+  expect(nextOrder(first, { ...idle, overview })).toEqual({
     ...first,
     names: ["b", "a", "c"],
   });
