@@ -32,10 +32,15 @@ export function useChange<Id extends CallId>({ call, toast, onDone }: Change<Id>
   return { calls: [call], isAsking: isPending, refused: error, onSubmit: () => mutate() };
 }
 
-/** No `data` while it is counted again: the count of an earlier dialog is not shown. */
+/** No `data` while it is counted again, nor after an error: an earlier count is not submitted. */
 export function useDryRun<Id extends CallId>(id: Id, body: RequestOf<Id>, isWanted = true) {
-  const { data, error, isFetching, refetch } = useQuery(id, body, { isWanted });
-  return { data: isFetching ? undefined : data, error: isFetching ? null : error, refetch };
+  const query = useQuery(id, body, { isWanted, retry: false });
+  const { data, error, isFetching, isSuccess, refetch } = query;
+  return {
+    data: isSuccess && !isFetching ? data : undefined,
+    error: isFetching ? null : error,
+    refetch,
+  };
 }
 
 export function sumOf({ ready, leased, scheduled, retried }: ItemCounts): number {

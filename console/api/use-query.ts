@@ -14,6 +14,8 @@ interface QueryOptions<Data> {
   readonly isWanted?: boolean;
   /** The data of another body stays until this one is answered. */
   readonly keepsLast?: boolean;
+  /** After a call without an answer; default: unless `everyMs` repeats it anyway. */
+  readonly retry?: boolean;
   /** Infinity: until it is invalidated. */
   readonly staleMs?: number;
   readonly keptMs?: number;
@@ -25,6 +27,7 @@ export function useFetched<Data>(
   options: QueryOptions<Data> = {},
 ) {
   const { everyMs, isWanted = true, keepsLast = false, staleMs = 0, keptMs } = options;
+  const { retry = everyMs === undefined } = options;
   const { visit, asksKey } = useObservable(session);
   const isUpdating = useIsUpdating();
   return useTanstackQuery<Data>({
@@ -36,7 +39,7 @@ export function useFetched<Data>(
       if (!isUpdating || everyMs === undefined) return false;
       return typeof everyMs === "number" ? everyMs : everyMs(data);
     },
-    ...(everyMs !== undefined && { retry: false }),
+    ...(!retry && { retry: false }),
     ...(keptMs !== undefined && { gcTime: keptMs }),
     ...(keepsLast && { placeholderData: keepPreviousData }),
   });

@@ -41,7 +41,6 @@ export function Fault({ of: cause, what, onRetry }: FaultProps): ReactNode {
 }
 
 interface Query {
-  readonly data: unknown;
   readonly error: unknown;
   readonly refetch: () => unknown;
 }
@@ -51,8 +50,8 @@ interface QueryFaultProps {
   readonly what: string;
 }
 
-/** Nothing while the query has data: those stay. */
-export function QueryFault({ of: { data, error, refetch }, what }: QueryFaultProps): ReactNode {
-  if (error === null || data !== undefined) return null;
+/** If the query is repeated, draw it only while there is no data: the next reply may follow soon. */
+export function QueryFault({ of: { error, refetch }, what }: QueryFaultProps): ReactNode {
+  if (error === null) return null;
   return <Fault of={error} what={what} onRetry={() => void refetch()} />;
 }

@@ -12,6 +12,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
     testKeyboard(browser);
     testExpect(browser);
     testDead(browser);
+    testCounts(browser);
     testRoles(browser);
   });
 }
@@ -105,6 +106,51 @@ function testExpect(browser: () => ConsoleBrowser): void {
     await said(page, /deleted: 4 items of orders/);
     const left = await client.findItems({ queue_name: "orders", filter: { kind: "later" } });
     expect(left.items).toEqual([]);
+  });
+}
+
+function testCounts(browser: () => ConsoleBrowser): void {
+  test("change: a dry run without an answer is made once, and leaves no count to submit", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`);
+    const { page } = visitor;
+    let asks = 0;
+    await page.route("**/v1/queue.repair", (route) => {
+      asks += 1;
+      return asks === 1 ? route.continue() : route.abort();
+    });
+    await rowsOf(page).nth(2).waitFor();
+    for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "Send to dead…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Send to dead 1 item" }).click();
+    // The change has no answer, nor has the dry run after it.
+    await dialog.getByRole("alert").nth(1).waitFor();
+    expect(asks).toBe(3);
+    expect(await dialog.getByRole("button", { name: "Send to dead …" }).isDisabled()).toBe(true);
+  });
+
+  test("change: a count of 0 is explained by its verb, or by the destinations", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(
+      `${server.consoleUrl}/items?name=orders&state=scheduled`,
+    );
+    const { page } = visitor;
+    await page.route("**/v1/queue.repair", (route) => route.fulfill({ json: { matched: 0 } }));
+    await rowsOf(page).nth(2).waitFor();
+    for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "Make ready now…" }).click();
+    await page.getByRole("dialog").getByText("None is scheduled any more").waitFor();
+    const stay = { matched: 5, destinations: [{ queue_name: "", count: 5 }] };
+    await page.route("**/v1/queue.redrive", (route) => route.fulfill({ json: stay }));
+    await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
+    await page.getByRole("checkbox", { name: "Select card_declined" }).check();
+    await page.getByRole("button", { name: "Redrive…" }).click();
+    await page.getByRole("row", { name: "the queue that they came from is gone 5" }).waitFor();
+    await page.getByRole("heading", { name: "Redrive 0 items" }).waitFor();
+    expect(await page.locator("p.warn").count()).toBe(0);
   });
 }
 
@@ -240,6 +286,22 @@ function testDead(browser: () => ConsoleBrowser): void {
     gate.resolve();
     await page.getByText("2 groups, 14 items, all looked at").waitFor();
     await page.getByRole("cell", { name: "10", exact: true }).waitFor();
+  });
+
+  test("dead letters: if a new look is refused, the refusal is above the groups", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
+    const { page } = visitor;
+    await page.getByText("2 groups, 7 items").waitFor();
+    const refusal = { message: "the shard is down", reason: "" };
+    await page.route("**/v1/storage/items.groups", (route) =>
+      route.fulfill({ status: 400, json: refusal }),
+    );
+    await page.getByRole("button", { name: "look again" }).click();
+    const fault = page.getByRole("alert").filter({ hasText: refusal.message });
+    await fault.getByText("The groups could not be read.").waitFor();
+    await page.getByText("2 groups, 7 items").waitFor();
   });
 
   test("tasks: a task of several groups is listed with its filter", async () => {

@@ -96,6 +96,26 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
     expect(errors).toEqual([]);
   });
 
+  test("payload: if a second read is refused, the refusal is above it", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`);
+    const { page } = visitor;
+    const payload = page.getByRole("region", { name: "Payload:" });
+    await rowsOf(page).locator("th a").first().click();
+    await payload.waitFor();
+    await page.getByRole("link", { name: "Now" }).click();
+    // A change of the queue has everything read again.
+    await page.getByRole("button", { name: "Produce…" }).click();
+    await page.getByRole("button", { name: "Produce 1 item" }).click();
+    await page.locator("dialog").waitFor({ state: "detached" });
+    const refusal = { message: "the shard is down", reason: "" };
+    await page.route("**/v1/storage/items.get", (route) =>
+      route.fulfill({ status: 400, json: refusal }),
+    );
+    await page.goBack();
+    await page.getByRole("alert").getByText("The payload could not be read.").waitFor();
+    await payload.waitFor();
+  });
+
   test("item list: beside an open item fewer columns fill the width", async () => {
     await using visitor = await browser().visit(
       `${server().consoleUrl}/items?name=orders&state=dead`,

@@ -42,8 +42,9 @@ function testChanges(browser: () => ConsoleBrowser): void {
     const queueOf = (name: string) => server.client.queue(name);
     beforeAll(async () => {
       server = await openConsoleServer();
-      await addQueues(server, ["plain", "cleared", "kept", "full", "bare", "moved"]);
-      for (const name of ["cleared", "kept", "full"]) await queueOf(name).produce(["1", "2", "3"]);
+      await addQueues(server, ["plain", "cleared", "kept", "full", "bare", "moved", "counted"]);
+      for (const name of ["cleared", "kept", "full", "counted"])
+        await queueOf(name).produce(["1", "2", "3"]);
     });
     afterAll(() => server.stop());
 
@@ -151,6 +152,27 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await page.getByRole("button", { name: "Remove 4 items" }).click();
       await saidOn(page, "cleared kept: 4 items");
       expect((await queueOf("kept").inspect()).queued).toBe(0);
+    });
+
+    test("clear: a count without an answer is requested once, and replaces an earlier one", async () => {
+      await using visitor = await browser().visit(at(server, "counted"));
+      const { page } = visitor;
+      await opened(page, "Clear…");
+      await page.getByRole("button", { name: "Remove 3 items" }).waitFor();
+      await page.keyboard.press("Escape");
+      let asks = 0;
+      await page.route("**/v1/queue.clear", (route) => {
+        asks += 1;
+        return route.abort();
+      });
+      await opened(page, "Clear…");
+      await page.getByLabel("Type counted to go on").fill("counted");
+      await page.getByRole("alert").filter({ hasText: "Not counted." }).waitFor();
+      expect(asks).toBe(1);
+      expect(await page.getByRole("button", { name: "Remove 3 items" }).count()).toBe(0);
+      await page.unroute("**/v1/queue.clear");
+      await page.getByRole("button", { name: "Try now" }).click();
+      await page.getByRole("button", { name: "Remove 3 items" }).waitFor();
     });
 
     test("delete: a queue with items needs force and its name", async () => {

@@ -56,7 +56,7 @@ export function AccessPage(): ReactNode {
       {me?.keys_required && isAdmin === false && (
         <p className="calm">Only a key with the role admin sees the others.</p>
       )}
-      <QueryFault of={keys} what="The keys are not shown." />
+      {keys.data === undefined && <QueryFault of={keys} what="The keys are not shown." />}
       {(isWanted || me === undefined) && (
         <KeyTable keys={keys.data?.items ?? null} me={me?.name ?? ""} />
       )}

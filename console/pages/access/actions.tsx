@@ -44,7 +44,7 @@ export function Actions(): ReactNode {
         actions={all}
         onChange={(next) => setQuery(queryOf({ ...filter, ...next }))}
       />
-      <QueryFault of={actions} what="The actions are not shown." />
+      {actions.data === undefined && <QueryFault of={actions} what="The actions are not shown." />}
       {data !== undefined && shown.length === 0 && (
         <Empty glyph="note">
           {all.length === 0

@@ -43,7 +43,7 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
   return (
     <>
       <DeadHead name={name} by={by} onBy={setBy} />
-      <QueryFault of={found} what="The groups are not shown." />
+      <QueryFault of={found} what="The groups could not be read." />
       <div className={verbs === null || mayChange ? "reasons" : undefined}>
         <div className="groups">
           <GroupTable

@@ -23,7 +23,7 @@ export function DeadQueueList(): ReactNode {
       <PageHead title="Dead queues">
         <span className="muted">for items that failed too often, expired or were rejected</span>
       </PageHead>
-      <QueryFault of={queues} what="They are not shown." />
+      <QueryFault of={queues} what="They could not be read." />
       {data?.length === 0 && (
         <Empty glyph="dead">
           No queue has a dead queue: items that fail too often are removed. Create one, and set it

@@ -54,7 +54,7 @@ export function NewestItems({ name, by, groups, isPart }: NewestItemsProps): Rea
         )
       }
     >
-      <QueryFault of={newest} what="They are not shown." />
+      <QueryFault of={newest} what="They could not be read." />
       <Table
         className="mini fixed newest"
         label={title}

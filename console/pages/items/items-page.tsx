@@ -70,7 +70,9 @@ export function ItemsPage(): ReactNode {
             />
           )}
           {name === "" && view.item === "" && <GhostList />}
-          {name === "" && <QueryFault of={explained} what="The item is not shown." />}
+          {name === "" && explained.data === undefined && (
+            <QueryFault of={explained} what="The item is not shown." />
+          )}
         </section>
         {view.item !== "" && (
           <ItemPanel

@@ -35,7 +35,7 @@ export function Holding({ state }: StateProps): ReactNode {
         )
       }
     >
-      <QueryFault of={clients} what="Not known." />
+      {clients.data === undefined && <QueryFault of={clients} what="Not known." />}
       {data?.holding.length === 0 && (
         <Empty glyph="idle">
           None: a client holds an item from its lease until it completes it.

@@ -22,7 +22,7 @@ export function RecentActions({ state }: { readonly state: QueueState }): ReactN
         </Link>
       }
     >
-      <QueryFault of={actions} what="Not known." />
+      {actions.data === undefined && <QueryFault of={actions} what="Not known." />}
       {data?.items.length === 0 && (
         <Empty glyph="note">
           Nothing since the server was started. Changes made here or by calls are listed, with the

@@ -36,7 +36,7 @@ export function ShardsPage(): ReactNode {
   return (
     <>
       {head}
-      <QueryFault of={nodes} what="The nodes are not known." />
+      {nodes.data === undefined && <QueryFault of={nodes} what="The nodes are not known." />}
       <Nodes shards={shards} machine={overview?.machine} nodes={nodes.data?.items ?? []} />
       {unowned !== null && (
         <p className="unowned bad" role="status">

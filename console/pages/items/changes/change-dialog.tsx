@@ -31,7 +31,7 @@ export function ItemChange(props: ItemChangeProps): ReactNode {
     onDone?.();
     onClose();
   });
-  const { verb: word, effect, isHarm, takesReason } = wordings[verb];
+  const { verb: word, effect, none, isHarm, takesReason } = wordings[verb];
   const isByFilter = meant.parts.some(({ filter }) => filter !== undefined);
   // A removal by a filter cannot be undone, and has to be confirmed with the name of the queue.
   const asksName = isHarm && isByFilter;
@@ -51,7 +51,7 @@ export function ItemChange(props: ItemChangeProps): ReactNode {
       {props.item && <Holder of={props.item} />}
       <p>{effect}</p>
       <Refusal of={dry.error} />
-      {count === 0 && <p className="warn">None can be changed: they are leased, or gone.</p>}
+      {count === 0 && counted?.destinations.length === 0 && <p className="warn">{none}</p>}
       {takesReason && (
         <Field
           label="Reason"

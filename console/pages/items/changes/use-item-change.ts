@@ -31,8 +31,8 @@ export function useChange(change: Change, onDone: () => void) {
   const isWanted = me !== undefined && isToldWhere(verb, wishes, isForAll(me, "admin"));
   const key = ["dry-run", verb, meant, wishes.to, wishes.limit];
   const read = () => countsOf({ verb, meant, wishes });
-  const dry = useFetched(key, read, { isWanted, staleMs: Infinity, keptMs: 0 });
-  const counted = dry.isFetching ? undefined : dry.data;
+  const dry = useFetched(key, read, { isWanted, retry: false, staleMs: Infinity, keptMs: 0 });
+  const counted = dry.isSuccess && !dry.isFetching ? dry.data : undefined;
   const count = counted && changedBy(counted, wishes.limit);
   const calls = callsOf(change, counted?.counts);
   // Only these of the typed values change the count.

@@ -9,12 +9,15 @@ interface Wording {
   readonly done: string;
   /** What it does to the items. */
   readonly effect: string;
+  /** Why none of the items can be changed. */
+  readonly none: string;
   readonly isHarm: boolean;
   readonly role: "consume" | "admin";
   readonly takesReason: boolean;
 }
 
 const lost = "later calls of the holder for it are answered 453";
+const gone = "None is left: they were completed, retried or removed.";
 
 export const wordings = {
   promote: {
@@ -22,6 +25,7 @@ export const wordings = {
     verb: "Make ready",
     done: "made ready",
     effect: "Ready at once, at the tail of the partition.",
+    none: "None is scheduled any more: they are ready, leased or gone.",
     isHarm: false,
     role: "admin",
     takesReason: false,
@@ -31,6 +35,7 @@ export const wordings = {
     verb: "Send to dead",
     done: "sent to the dead queue",
     effect: "Moved to the dead queue, with the reason.",
+    none: "None can be sent to the dead queue: they are leased, or gone.",
     isHarm: false,
     role: "admin",
     takesReason: true,
@@ -40,6 +45,7 @@ export const wordings = {
     verb: "Delete",
     done: "deleted",
     effect: "Removed for good, not to the dead queue. Leased items stay.",
+    none: "None can be deleted: they are leased, or gone.",
     isHarm: true,
     role: "admin",
     takesReason: false,
@@ -49,6 +55,7 @@ export const wordings = {
     verb: "Take back",
     done: "taken back from their holders",
     effect: `The lease ends. The item is requeued at the tail under a new id, and ${lost}. If the holder has done the work, it is done twice.`,
+    none: gone,
     isHarm: false,
     role: "consume",
     takesReason: true,
@@ -58,6 +65,7 @@ export const wordings = {
     verb: "Send to dead",
     done: "sent to the dead queue",
     effect: `The lease ends. The item is moved to the dead queue whatever attempts are left, and ${lost}.`,
+    none: gone,
     isHarm: false,
     role: "consume",
     takesReason: true,
@@ -67,6 +75,7 @@ export const wordings = {
     verb: "Delete",
     done: "deleted",
     effect: `The lease ends. The item is removed for good, not to the dead queue, and ${lost}.`,
+    none: gone,
     isHarm: true,
     role: "admin",
     takesReason: false,
@@ -76,6 +85,7 @@ export const wordings = {
     verb: "Redrive",
     done: "redriven",
     effect: "Requeued at attempt 0 with a fresh expiry, with the first id and the reason kept.",
+    none: "None can be redriven: they are leased, scheduled or gone.",
     isHarm: false,
     role: "admin",
     takesReason: false,

@@ -44,7 +44,7 @@ export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): R
       <Fragment key={id}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys. */}
         <section className="item-body" tabIndex={0} aria-label="Item, scrolls">
-          <QueryFault of={explained} what="It is not shown." />
+          {explained.data === undefined && <QueryFault of={explained} what="It is not shown." />}
           {data !== undefined && <ItemStatus of={data} />}
           {item !== undefined && <ItemFacts item={item} />}
           {item !== undefined && <Payload id={item.id} />}
@@ -114,12 +114,14 @@ function PanelHead({ id, item, onStep, onClose }: PanelHeadProps): ReactNode {
 function Payload({ id }: { readonly id: string }): ReactNode {
   const item = useQuery("getItem", { id }, { staleMs: Infinity, keptMs: 60_000 });
   const { data } = item;
-  if (item.error !== null) return <QueryFault of={item} what="The payload is not shown." />;
-  if (data === undefined) return <section className="payload-awaited" aria-label="Payload" />;
-  const headers = Object.entries(data.headers ?? {});
+  if (data === undefined && item.error === null) {
+    return <section className="payload-awaited" aria-label="Payload" />;
+  }
+  const headers = Object.entries(data?.headers ?? {});
   return (
     <>
-      <PayloadView id={id} payload={data.payload} encoding={data.encoding} />
+      <QueryFault of={item} what="The payload could not be read." />
+      {data && <PayloadView id={id} payload={data.payload} encoding={data.encoding} />}
       {headers.length > 0 && (
         <Section className="" id="headers" title="headers">
           <dl className="facts one">
