@@ -52,6 +52,7 @@ test.each([
   ["produce", { is: "unsent" }, false, "moved"],
   ["produce", { is: "lost" }, false, "unknown"],
   ["produce", { is: "lost" }, true, "lost"],
+  ["redrive", { is: "lost" }, false, "unknown"],
   ["lease", { is: "lost" }, false, "lost"],
   ["resume", { is: "lost" }, false, "lost"],
   ["clear", { is: "lost" }, false, "lost"],
