@@ -2006,7 +2006,8 @@ const notAllowed = refusal(403, {
   meaning:
     "The `Host` or `Origin` header names a site that is not allowed on this server, or the API key does not allow this.",
   reason: "not_allowed",
-  message: "key 'checkout' is not allowed to make this request; it needs the role 'admin' for all queues",
+  message:
+    "key 'checkout' is not allowed to make this request; it needs the role 'admin' for all queues",
 });
 
 const busy = refusal(429, {
