@@ -5,7 +5,7 @@ import type { HoldfastError } from "./errors.ts";
 import { isHttpsHint } from "./https-hint.ts";
 import { startTimer } from "./time.ts";
 import { isUntrusted } from "./unsent.ts";
-import { doubledOperations, type Operation } from "./wire.ts";
+import { nonIdempotentOperations, type Operation } from "./wire.ts";
 
 /**
  * The effect of a second attempt without a key, if the first may have been carried out.
@@ -15,7 +15,7 @@ import { doubledOperations, type Operation } from "./wire.ts";
 export type Echo = "same" | "twice";
 
 export function echoOf(operation: Operation, request: object): Echo {
-  if (!doubledOperations.includes(operation)) return "same";
+  if (!nonIdempotentOperations.includes(operation)) return "same";
   // Items with a `source_id` are not stored twice.
   return operation === "importItems" && isSourced(request) ? "same" : "twice";
 }

@@ -71,4 +71,4 @@ export const timedOperations: readonly Operation[] = entries
 export const readOperations: readonly Operation[] = operationsThat("reads");
 
 /** Operations that are not idempotent. */
-export const doubledOperations: readonly Operation[] = operationsThat("twice");
+export const nonIdempotentOperations: readonly Operation[] = operationsThat("twice");

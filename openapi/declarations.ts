@@ -34,7 +34,7 @@ export function wireDeclarations(): string {
     "export declare const operationPaths: Readonly<Record<Operation, string>>;",
     "export declare const timedOperations: readonly Operation[];",
     "export declare const readOperations: readonly Operation[];",
-    "export declare const doubledOperations: readonly Operation[];",
+    "export declare const nonIdempotentOperations: readonly Operation[];",
     "",
   ].join("\n");
 }

@@ -3,7 +3,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
-import { entities, messagesIn } from "./entities.ts";
+import { entities, replyEntities } from "./entities.ts";
 import { fieldKeywords, messageName } from "./fields.ts";
 import { firstCalls } from "./first-calls.ts";
 import { type Needs, type OperationReply, operations, pages, tags } from "./operations.ts";
@@ -24,16 +24,6 @@ const keyScheme = "apiKey";
 
 /** Independent of the version of the server. */
 const contractVersion = "1.0.0";
-
-const responses200 = [
-  ...Object.values(operations).map(({ response }) => response),
-  ...Object.values(pages).flatMap(({ response }) => (response === null ? [] : [response])),
-];
-
-/** Names of the messages in replies, of which some are in requests too. */
-const received = new Set(
-  [Reply, ...responses200].flatMap((response) => messagesIn(response).map(messageName)),
-);
 
 /** Later versions may add fields to a reply; a generated client must not refuse them. */
 function open(keywords: JsonObject): JsonObject {
@@ -95,7 +85,7 @@ export function document({ basePath = "", hasKeys = false }: Served = {}) {
       schemas: Object.fromEntries(
         [...entities].map(([name, schema]) => {
           const keywords = { title: name, ...publishedKeywords(schema) };
-          return [name, received.has(name) ? open(keywords) : keywords];
+          return [name, replyEntities.has(name) ? open(keywords) : keywords];
         }),
       ),
     },

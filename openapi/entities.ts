@@ -5,16 +5,27 @@ import { messageName } from "./fields.ts";
 import { operations, pages } from "./operations.ts";
 import { Reply } from "./schemas.ts";
 
-/** Messages by name, each after the messages that it contains. */
-export const entities: ReadonlyMap<string, TSchema> = new Map(
-  [
-    Reply,
-    ...Object.values(operations).flatMap(({ request, response }) => [request, response]),
-    ...Object.values(pages).flatMap(({ response }) => (response === null ? [] : [response])),
-  ]
-    .flatMap(messagesIn)
-    .map((schema) => [messageName(schema) ?? "", schema]),
+const ofPages: readonly TSchema[] = Object.values(pages).flatMap(({ response }) =>
+  response === null ? [] : [response],
 );
+
+/** Messages by name, each after the messages that it contains. */
+export const entities: ReadonlyMap<string, TSchema> = byName([
+  Reply,
+  ...Object.values(operations).flatMap(({ request, response }) => [request, response]),
+  ...ofPages,
+]);
+
+/** The messages in replies, of which some are in requests too. */
+export const replyEntities: ReadonlyMap<string, TSchema> = byName([
+  Reply,
+  ...Object.values(operations).map(({ response }) => response),
+  ...ofPages,
+]);
+
+function byName(schemas: readonly TSchema[]): ReadonlyMap<string, TSchema> {
+  return new Map(schemas.flatMap(messagesIn).map((schema) => [messageName(schema) ?? "", schema]));
+}
 
 /** The messages in a schema, including itself, each after the messages that it contains. */
 export function messagesIn(schema: TSchema): readonly TSchema[] {

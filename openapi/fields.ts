@@ -26,8 +26,7 @@ export interface Encoding {
   readonly isAlwaysSent?: true;
 }
 
-/** The protobuf number of a property; a property without one exists in JSON only. */
-export const numberKeyword = "x-number";
+const numberKeyword = "x-number";
 const kindKeyword = "x-kind";
 const encodingKeyword = "x-encoding";
 const messageKeyword = "x-message";
@@ -93,12 +92,11 @@ export function orNull(options: SchemaOptions) {
 
 /** Fields whose JSON may be `null`. */
 export const nullable = {
-  text: (number: number, options: SchemaOptions, encoding?: Encoding) =>
-    at(number, orNull(options), encoding),
-  instant: (number: number, options: SchemaOptions, encoding?: Encoding) =>
-    at(number, orNull({ ...options, ...ofKind("instant") }), encoding),
-  duration: (number: number, options: SchemaOptions, encoding?: Encoding) =>
-    at(number, orNull({ ...options, ...ofKind("duration") }), encoding),
+  text: (number: number, options: SchemaOptions) => at(number, orNull(options)),
+  instant: (number: number, options: SchemaOptions) =>
+    at(number, orNull({ ...options, ...ofKind("instant") })),
+  duration: (number: number, options: SchemaOptions) =>
+    at(number, orNull({ ...options, ...ofKind("duration") })),
 };
 
 /** The protobuf encoding of a message, besides its fields. */
@@ -136,6 +134,16 @@ export function messageEncoding(schema: TSchema): MessageEncoding {
   return schema[protobufKeyword];
 }
 
+/** The protobuf number of a property; `undefined` if it exists in JSON only. */
+export function numberOf(schema: TSchema): number | undefined {
+  return schema[numberKeyword];
+}
+
+export function isRequired(schema: TSchema, key: string): boolean {
+  const required: readonly string[] = schema["required"] ?? [];
+  return required.includes(key);
+}
+
 export function encodingOf(schema: TSchema): Encoding {
   return schema[encodingKeyword] ?? {};
 }
@@ -156,7 +164,9 @@ export function kindOf(schema: TSchema): Kind | TSchema {
       return "flag";
     case "array":
       return kindOf(schema["items"]);
-    default:
+    case "object":
       return "texts";
+    default:
+      throw new Error(`a field has no kind; got ${JSON.stringify(schema)}`);
   }
 }

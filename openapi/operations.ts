@@ -237,24 +237,6 @@ const unknownKey = refusal(400, {
   message: "node is unknown; expected no key",
 });
 
-const sampleQueue: schemas.QueueInfo = {
-  queue_name: "orders",
-  created_at: "2026-03-01T12:00:00.000Z",
-  updated_at: "2026-03-01T12:00:00.000Z",
-  dead_queue: "",
-  reference: "team-checkout",
-  lease_timeout: "60m",
-  expire_timeout: "24h",
-  max_attempts: 10,
-  requested_partitions: 4,
-  leased_max: 0,
-  lease_rate: "",
-  unique_for: "",
-  lease_paused: false,
-  produce_paused: false,
-  pause_reason: "",
-};
-
 const sampleFinding: schemas.Finding = {
   what: "no_consumers",
   since: "2026-03-01T12:53:00.000Z",
@@ -695,7 +677,7 @@ A transact without inputs writes to several queues atomically. An output with a 
       200: {
         meaning: "The queues from `pivot` on; an empty list if no name follows it.",
         reaction: "For the next page, send the last name as `pivot` and skip it in the reply.",
-        example: { items: [sampleQueue], unreached: [] },
+        example: { items: [schemas.sampleQueue], unreached: [] },
       },
       400: refusal(400, {
         meaning: "`pivot` or `limit` is absent, or `limit` is out of bounds; nothing was listed.",
@@ -783,7 +765,7 @@ A new \`max_attempts\` or \`dead_queue\` also applies to items already in the qu
       200: {
         meaning: "The definition of the queue.",
         reaction: replyCodes[200].reaction,
-        example: sampleQueue,
+        example: schemas.sampleQueue,
       },
       400: refusal(400, {
         meaning: "`name` is absent, or the queue does not exist.",

@@ -1,7 +1,8 @@
 // Generates the text of holdfast.proto from the messages of the contract.
 
+import type { Kind } from "./fields.ts";
 import { operations } from "./operations.ts";
-import { type Field, type Kind, type Message, operationMessages, textCodes } from "./protobuf.ts";
+import { type Field, type Message, operationMessages, textCodes } from "./protobuf.ts";
 
 const widthMax = 100;
 

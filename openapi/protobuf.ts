@@ -5,16 +5,15 @@ import type { ReplyCode } from "./codes.ts";
 import {
   type Encoding,
   encodingOf,
+  isRequired,
   type Kind,
   kindOf,
   messageEncoding,
   messageName,
-  numberKeyword,
+  numberOf,
 } from "./fields.ts";
 import { type OperationId, operations } from "./operations.ts";
 import { Reply } from "./schemas.ts";
-
-export type { Kind } from "./fields.ts";
 
 export interface Field extends Encoding {
   readonly number: number;
@@ -51,9 +50,14 @@ function messageOf(schema: TSchema): Message {
   if (known !== undefined) return known;
   const { reserved = [], constants = {} } = messageEncoding(schema);
   const fields = [
-    ...Object.entries(schema["properties"] as Record<string, TSchema>)
-      .filter(([, property]) => property[numberKeyword] !== undefined)
-      .map(([key, property]) => [key, fieldOf(property, isRequired(schema, key))] as const),
+    ...Object.entries(schema["properties"] as Record<string, TSchema>).flatMap(
+      ([key, property]) => {
+        const number = numberOf(property);
+        if (number === undefined) return [];
+        const isNeeded = isRequired(schema, key);
+        return [[key, { number, ...fieldOf(property, isNeeded) }] as const];
+      },
+    ),
     ...Object.entries(constants).map(([key, constant]) => [key, constantField(constant)] as const),
   ].toSorted(([, a], [, b]) => a.number - b.number);
   const description = String(schema["description"]);
@@ -62,17 +66,12 @@ function messageOf(schema: TSchema): Message {
   return made;
 }
 
-function isRequired(schema: TSchema, key: string): boolean {
-  const required: readonly string[] = schema["required"] ?? [];
-  return required.includes(key);
-}
-
-function fieldOf(property: TSchema, isRequired: boolean): Field {
+function fieldOf(property: TSchema, isNeeded: boolean): Omit<Field, "number"> {
   const kind = kindOf(property);
   const isList = property["type"] === "array";
-  const unset = isRequired && !isList && typeof kind === "string" ? zeros[kind] : undefined;
+  const unset = isNeeded && !isList && typeof kind === "string" ? zeros[kind] : undefined;
   return {
-    ...{ number: property[numberKeyword], isList },
+    isList,
     kind: typeof kind === "string" ? kind : messageOf(kind),
     description: withoutNull(String(property["description"])),
     ...(unset !== undefined && { unset }),

@@ -12,6 +12,7 @@ import {
   encoded,
   flag,
   instant,
+  isRequired,
   list,
   long,
   message,
@@ -52,8 +53,7 @@ export const queueKeyword = "x-queue";
 
 /** Whether `null` means the same as absence for this key of the object. */
 export function takesNull(schema: TSchema, key: string): boolean {
-  const required: readonly string[] = schema["required"] ?? [];
-  return schema[withoutNullKeyword] !== true && !required.includes(key);
+  return schema[withoutNullKeyword] !== true && !isRequired(schema, key);
 }
 
 /** The pattern of a text, for the document only. */
@@ -922,30 +922,28 @@ export const QueuesListRequest = message(
 );
 export type QueuesListRequest = Static<typeof QueuesListRequest>;
 
+export const sampleQueue: QueueInfo = {
+  queue_name: "orders",
+  created_at: "2026-03-01T12:00:00.000Z",
+  updated_at: "2026-03-01T12:00:00.000Z",
+  dead_queue: "",
+  reference: "team-checkout",
+  lease_timeout: "60m",
+  expire_timeout: "24h",
+  max_attempts: 10,
+  requested_partitions: 4,
+  leased_max: 0,
+  lease_rate: "",
+  unique_for: "",
+  lease_paused: false,
+  produce_paused: false,
+  pause_reason: "",
+};
+
 export const QueuesListReply = message("QueuesListReply", "Definitions of queues.", {
   items: list(1, QueueInfo, {
     description: "Queues in the order of their names; fewer than `limit` on the last page.",
-    examples: [
-      [
-        {
-          queue_name: "orders",
-          created_at: "2026-03-01T12:00:00.000Z",
-          updated_at: "2026-03-01T12:00:00.000Z",
-          dead_queue: "",
-          reference: "team-checkout",
-          lease_timeout: "60m",
-          expire_timeout: "24h",
-          max_attempts: 10,
-          requested_partitions: 4,
-          leased_max: 0,
-          lease_rate: "",
-          unique_for: "",
-          lease_paused: false,
-          produce_paused: false,
-          pause_reason: "",
-        },
-      ],
-    ],
+    examples: [[sampleQueue]],
   }),
   unreached: unreached(100, "queues"),
 });

@@ -79,7 +79,7 @@ function testKeys(browser: () => ConsoleBrowser): void {
       const fault = page.getByRole("alert").filter({ hasText: "403" });
       expect(await fault.textContent()).toContain("read");
       await page.locator(".foot .live").getByText("refused").waitFor();
-      // Of a queue that is not shown nobody knows whether it has a dead queue.
+      // For a queue that the key may not read, the console does not know whether it has a dead queue.
       await page.route("**/v1/queues.info", (route) =>
         route.fulfill({ status: 403, json: { code: 403, message: "no", reason: "not_allowed" } }),
       );
@@ -143,7 +143,7 @@ function testHold(browser: () => ConsoleBrowser): void {
         }),
       { times: 1 },
     );
-    // Whoever comes back to a page has it ask at once.
+    // A page polls at once when its window regains focus.
     const comeBack = () => page.evaluate(() => dispatchEvent(new Event("focus")));
     await comeBack();
     await page.getByRole("alert").filter({ hasText: "Answered 429" }).waitFor();

@@ -302,7 +302,6 @@ export class Router {
       case "unknown":
         throw QueueError.from(unknownOutcome);
       case "lost":
-        return { is };
       case "moved":
         return { is };
     }

@@ -5,7 +5,8 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { formatDuration, parseDuration } from "../../engine/model/duration.ts";
-import type { Field, Kind, Message } from "../../openapi/protobuf.ts";
+import type { Kind } from "../../openapi/fields.ts";
+import type { Field, Message } from "../../openapi/protobuf.ts";
 import {
   BodyCount,
   bodyLimits,

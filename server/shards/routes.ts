@@ -6,6 +6,7 @@ import { assert } from "../../engine/model/assert.ts";
 import { shardOf } from "../../engine/model/placement.ts";
 import { checkWithin } from "../../engine/model/validate.ts";
 import { bounds } from "../../openapi/bounds.ts";
+import { isRequired } from "../../openapi/fields.ts";
 import {
   type Operation,
   type OperationId,
@@ -72,7 +73,7 @@ const routings: {
 
 const toNamedQueue = toQueue<QueueOperationId>(({ queue_name }) => queue_name);
 
-const namesQueue = ({ request }: Operation): boolean => request["required"]?.includes("queue_name");
+const namesQueue = ({ request }: Operation): boolean => isRequired(request, "queue_name");
 
 const routedIds = (Object.keys(operations) as OperationId[]).filter(
   (id): id is ShardOperationId => id in routings || namesQueue(operations[id]),
