@@ -117,14 +117,20 @@ test("a connection between nodes that breaks is made anew", async () => {
 
 test("a slow database slows calls down, and neither fails them nor moves the shards", async () => {
   const before = await cluster.ownerRow();
-  const { faults, statuses } = await underLoad(cluster, async (progress) => {
+  const { faults, answers } = await underLoad(cluster, async (progress) => {
     for (const wire of [ownerDatabase, otherDatabase]) wire.delay(100);
     await progress(300);
     for (const wire of [ownerDatabase, otherDatabase]) wire.delay(0);
     await progress(100);
   });
   expect(faults).toEqual([]);
-  // Leases of one second may lapse before their complete arrives: 453.
-  expect(statuses.difference(new Set([200, 429, 453, 454]))).toEqual(new Set());
+  // Leases of one second may lapse before their complete arrives: 453. What is granted just before
+  // a lease's `request_timeout` ends may be committed too late for the node that forwarded it: 504.
+  const expected = [200, 429, 453, 454];
+  expect(
+    answers.filter(
+      ({ verb, status }) => !expected.includes(status) && !(verb === "lease" && status === 504),
+    ),
+  ).toEqual([]);
   expect(await cluster.ownerRow()).toEqual(before);
 });

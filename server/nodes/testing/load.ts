@@ -8,7 +8,7 @@ import { type Gone, type Loss, noLoss, survived } from "../../../proof/checkers/
 import { createQueues, deadQueueName, type Place } from "../../../proof/clients/clients.ts";
 import { Load } from "../../../proof/clients/load.ts";
 import { createRedriveQueues } from "../../../proof/clients/redrives.ts";
-import { History } from "../../../proof/histories/history.ts";
+import { type Entry, History } from "../../../proof/histories/history.ts";
 import type { Cluster } from "../../../testing/cluster.ts";
 import { queueOf } from "../../../testing/cluster.ts";
 
@@ -20,10 +20,17 @@ const forwardedAgainMsMin = 50;
 /** Resolves once that many more items were completed. */
 export type Progress = (items: number) => Promise<void>;
 
+export interface Answer {
+  readonly verb: Entry["verb"];
+  /** 0: the connection broke. */
+  readonly status: number;
+  readonly refusal?: string;
+}
+
 export interface Judged {
   readonly faults: readonly string[];
-  /** The statuses of all calls; 0: the connection broke. */
-  readonly statuses: ReadonlySet<number>;
+  /** Of all calls. */
+  readonly answers: readonly Answer[];
   readonly figures: Readonly<Record<string, number>>;
   /** Items that the database lost after they were leased. */
   readonly gone: readonly Gone[];
@@ -84,10 +91,8 @@ export async function underLoad(
     ...{ figures, gone },
     // A client that a node disconnected may call another node before the owner of the shard knows
     // that its first lease is over.
-    statuses: new Set(
-      history.entries
-        .filter(({ refusal }) => refusal?.includes('"duplicate_client"') !== true)
-        .map(({ status }) => status),
-    ),
+    answers: history.entries
+      .filter(({ refusal }) => refusal?.includes('"duplicate_client"') !== true)
+      .map(({ verb, status, refusal }) => ({ verb, status, ...(refusal && { refusal }) })),
   };
 }
