@@ -137,9 +137,9 @@ const notRun: Readonly<Record<string, string>> = {
   "docker compose -f deploy/compose.yaml up --build":
     "needs a container engine; deploy.test.ts parses the file and holds it against the server",
   "docker compose -f deploy/compose.nodes.yaml --env-file deploy/secrets/nodes.env up --build":
-    "the same; nodes.test.ts",
+    "the same; nodes.long.test.ts",
   "kubectl create secret generic holdfast-database --from-file=url":
-    "needs a cluster; nodes.test.ts reads where the secret is used",
+    "needs a cluster; nodes.long.test.ts reads where the secret is used",
   "kubectl apply -f deploy/kubernetes/nodes.yaml": "the same",
   "mkdir -p deploy/secrets/holdfast": "a folder in the checkout, as below",
   "docker compose exec holdfast /usr/local/bin/holdfast backup":

@@ -24,18 +24,15 @@ function faultsOf(sample: ReturnType<typeof sampleHistory>): string[] {
   return [...queue.list("replay"), ...checkOrder(sample.entries).faults.list("replay")];
 }
 
-test.each([1, 2, 3, 4, 5])(
-  "right history of seed %p: no fault, and all of it is counted",
-  (seed) => {
-    const sample = sampleHistory({ calls: 300, seed });
-    expect(faultsOf(sample)).toEqual([]);
-    const { figures } = checkQueue(sample.entries, sample.ending, sampleRules);
-    expect(figures).toMatchObject({ lost: 0, unexpected: 0, dead: sample.ending.dead.length });
-    expect(figures["acknowledged"]).toBeGreaterThan(300);
-    expect(figures["recovered"]).toBeGreaterThan(0);
-    expect(figures["duplicated"]).toBeGreaterThan(0);
-  },
-);
+test.each([1, 2])("right history of seed %p: no fault, and all of it is counted", (seed) => {
+  const sample = sampleHistory({ calls: 300, seed });
+  expect(faultsOf(sample)).toEqual([]);
+  const { figures } = checkQueue(sample.entries, sample.ending, sampleRules);
+  expect(figures).toMatchObject({ lost: 0, unexpected: 0, dead: sample.ending.dead.length });
+  expect(figures["acknowledged"]).toBeGreaterThan(300);
+  expect(figures["recovered"]).toBeGreaterThan(0);
+  expect(figures["duplicated"]).toBeGreaterThan(0);
+});
 
 test("corrupted histories: there are some of each kind, and each is rejected", () => {
   const sample = sampleHistory({ calls: 400, seed: 7 });
@@ -45,7 +42,7 @@ test("corrupted histories: there are some of each kind, and each is rejected", (
 });
 
 test("corrupted histories: each is rejected where the order of queueing excuses all it may", () => {
-  const accepted = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((seed) => {
+  const accepted = [1, 2, 3].flatMap((seed) => {
     const { entries, ending } = sampleHistory({ calls: 300, seed });
     const excuse: LeaseCall = {
       verb: "lease",
