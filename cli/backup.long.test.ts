@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { type Client, createClient } from "../client/client.ts";
 import { type ServerProcess, startServer } from "../testing/server-process.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { runInProcess } from "./testing/in-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-backup-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -34,18 +35,9 @@ async function withServer<T>(
   }
 }
 
-async function holdfast(words: readonly string[], server?: ServerProcess) {
+function holdfast(words: readonly string[], server?: ServerProcess) {
   const url = server === undefined ? {} : { HOLDFAST_URL: `http://127.0.0.1:${server.port}` };
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
-    cwd: folder,
-    env: { ...process.env, ...url },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, error };
+  return runInProcess(words, { env: url, cwd: folder });
 }
 
 /** The texts of the items of a queue, in all partitions. */

@@ -1,4 +1,5 @@
-// Runs the command in its own process against a real server.
+// Runs commands against a real server; in a process of its own if it is interrupted, or if its
+// arguments, input or output are those of a shell.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import type { LeaseItem } from "../client/wire.ts";
 import { documentText } from "../openapi/document.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { type Run, runInProcess } from "./testing/in-process.ts";
 
 const main = join(import.meta.dir, "main.ts");
 const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
@@ -26,12 +28,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Run {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
 function spawn(
   words: readonly string[],
   input: string | Uint8Array,
@@ -46,17 +42,16 @@ function spawn(
   });
 }
 
-async function run(
+function run(
   words: readonly string[],
-  input: string | Uint8Array = "",
+  input: string | Uint8Array<ArrayBuffer> = "",
   env: Record<string, string> = {},
 ): Promise<Run> {
-  const child = spawn(words, input, env);
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, error };
+  return runInProcess(words, {
+    input,
+    env: { HOLDFAST_URL: server.url, ...env },
+    cwd: folder,
+  });
 }
 
 /** Splits a command line at spaces. */

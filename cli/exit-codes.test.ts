@@ -1,11 +1,11 @@
 // The exit codes of commands by the outcome of their calls.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { errorOf, OutcomeUnknown, Unavailable } from "../client/errors.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 import { exitCodeOf, exitCodes, UsageError } from "./exit-codes.ts";
+import { runInProcess } from "./testing/in-process.ts";
 
 let server: ListeningApp;
 
@@ -15,12 +15,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function run(url: string, ...words: string[]) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
-    env: { ...process.env, HOLDFAST_URL: url },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const error = await new Response(child.stderr).text();
-  return { code: await child.exited, error };
+  const { code, error } = await runInProcess(words, { env: { HOLDFAST_URL: url } });
+  return { code, error };
 }
 
 const refused = (status: number | null) => ({ operation: "produce", status, message: "no" });

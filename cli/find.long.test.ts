@@ -1,10 +1,10 @@
 // Runs `holdfast items find`, `groups`, `get`, `explain`, `redrive` and `tasks` against a server.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { type Client, createClient } from "../client/client.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { runInProcess } from "./testing/in-process.ts";
 
 let server: ListeningApp;
 let client: Client;
@@ -15,18 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function run(words: readonly string[], input = "") {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
-    env: { ...process.env, HOLDFAST_URL: server.url },
-    stdin: new TextEncoder().encode(input),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, error };
+function run(words: readonly string[], input = "") {
+  return runInProcess(words, { input, env: { HOLDFAST_URL: server.url } });
 }
 
 async function json(...words: string[]) {

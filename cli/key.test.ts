@@ -8,44 +8,40 @@ import { createClient } from "../client/client.ts";
 import { apiKeysMax } from "../server/auth/api-keys.ts";
 import { startServer } from "../testing/server-process.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { type Run, runInProcess } from "./testing/in-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-key-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const main = join(import.meta.dir, "main.ts");
+const holdfast = (...words: string[]): Promise<Run> => runInProcess(words, { cwd: folder });
 
-function holdfast(...words: string[]) {
-  const command = [process.execPath, main, ...words];
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: folder, stderr: "pipe" });
-  return { code: exitCode, out: stdout.toString(), error: stderr.toString() };
-}
-
-test("key: shows a key and the line that lets it in, and writes nothing", () => {
-  const { code, out, error } = holdfast("key", "billing", "of", "Anna");
+test("key: shows a key and the line that lets it in, and writes nothing", async () => {
+  const { code, out, error } = await holdfast("key", "billing", "of", "Anna");
   expect(code).toBe(0);
   // Standard output is only the key, for a file or another program.
   expect(out).toMatch(/^holdfast_[\w-]{43}\n$/);
   expect(error).toMatch(
     /^The key is for the client, [^\n]+\nThe line for [^\n]+\n\n[0-9a-f]{64} {2}billing of Anna\n$/,
   );
-  const added = holdfast("key", "anna", "--api-keys-file", "alone");
+  const added = await holdfast("key", "anna", "--api-keys-file", "alone");
   expect(added.out).toMatch(/^holdfast_[\w-]{43}\n$/);
   expect(added.error).toBe(
     "The key is for the client, and is shown this once. Its line is in alone.\n",
   );
-  const { file, ...made } = JSON.parse(holdfast("key", "--json", "billing").out);
+  const { file, ...made } = JSON.parse((await holdfast("key", "--json", "billing")).out);
   expect(file).toBeNull();
   expect(Object.keys(made)).toEqual(["key", "line"]);
 });
 
 test("key: with --api-keys-file a server lets it in, also one that runs already", async () => {
   const path = join(folder, "keys");
-  const added = (name: string): string => {
-    const { code, out } = holdfast("key", name, "--api-keys-file", "keys", "--json");
+  const added = async (name: string): Promise<string> => {
+    const { code, out } = await holdfast("key", name, "--api-keys-file", "keys", "--json");
     expect(code).toBe(0);
     return JSON.parse(out).key;
   };
-  const one = added("one");
+  const one = await added("one");
   // Some editors write no line break at the end of the file.
   writeFileSync(path, `# ours\n${readFileSync(path, "utf8").trimEnd()}`);
   const flags = ["--store", "memory", "--api-keys-file", path];
@@ -59,7 +55,7 @@ test("key: with --api-keys-file a server lets it in, also one that runs already"
           (error) => error.code,
         );
     expect(await lists(one)).toBe("let in");
-    const two = added("two");
+    const two = await added("two");
     // The server checks the file at most once per second.
     while ((await lists(two)) !== "let in") await Bun.sleep(200);
     expect(await lists(one)).toBe("let in");
@@ -69,7 +65,7 @@ test("key: with --api-keys-file a server lets it in, also one that runs already"
   }
 });
 
-test("key: what is no file of keys is left as it is, and no key is shown", () => {
+test("key: what is no file of keys is left as it is, and no key is shown", async () => {
   const path = join(folder, "other");
   const digests = Array.from({ length: apiKeysMax }, (_, index) => String(index).padStart(64, "0"));
   const full = `${digests.join("\n")}\n`;
@@ -78,7 +74,7 @@ test("key: what is no file of keys is left as it is, and no key is shown", () =>
     [full, `keys are invalid; expected 1 to ${apiKeysMax}, got ${apiKeysMax + 1}`],
   ] as const) {
     writeFileSync(path, text);
-    expect(holdfast("key", "x", "--api-keys-file", "other")).toEqual({
+    expect(await holdfast("key", "x", "--api-keys-file", "other")).toEqual({
       code: exitCodes.usage.code,
       out: "",
       error:
@@ -87,25 +83,27 @@ test("key: what is no file of keys is left as it is, and no key is shown", () =>
     });
     expect(readFileSync(path, "utf8")).toBe(text);
   }
-  expect(holdfast("key", "x", "--api-keys-file", "missing/keys").code).toBe(exitCodes.usage.code);
+  expect((await holdfast("key", "x", "--api-keys-file", "missing/keys")).code).toBe(
+    exitCodes.usage.code,
+  );
   expect(existsSync(join(folder, "missing"))).toBe(false);
-  expect(holdfast("key", " ").error).toStartWith(
+  expect((await holdfast("key", " ")).error).toStartWith(
     "error: name is invalid; expected who gets the key",
   );
 });
 
-test("key: --role and --queues say what it is for", () => {
-  const line = (...words: string[]) =>
-    JSON.parse(holdfast("key", "x", "--json", ...words).out).line;
-  expect(line().slice(64)).toBe("  x");
-  expect(line("--role", "read").slice(64)).toBe("  role=read queues=*  x");
+test("key: --role and --queues say what it is for", async () => {
+  const line = async (...words: string[]) =>
+    JSON.parse((await holdfast("key", "x", "--json", ...words)).out).line;
+  expect((await line()).slice(64)).toBe("  x");
+  expect((await line("--role", "read")).slice(64)).toBe("  role=read queues=*  x");
   const twice = ["--role", "produce", "--role", "consume,produce"];
   const queues = ["--queues", "orders*,billing", "--queues", "x"];
-  expect(line(...twice, ...queues).slice(64)).toBe(
+  expect((await line(...twice, ...queues)).slice(64)).toBe(
     "  role=produce,consume queues=orders*,billing,x  x",
   );
   const each = ["--role", "consume,read", "--queues", "orders", "--role", "produce"];
-  const [first, second] = line(...each, "--queues", "invoices*").split("\n");
+  const [first, second] = (await line(...each, "--queues", "invoices*")).split("\n");
   expect(first.slice(64)).toBe("  role=consume,read queues=orders  x");
   expect(second).toBe(`${first.slice(0, 64)}  role=produce queues=invoices*  x`);
   for (const [words, fault] of [
@@ -116,19 +114,20 @@ test("key: --role and --queues say what it is for", () => {
     [["--role", "read", "--queues", "a b"], "expected names of queues, with commas, got 'a b'"],
     [["a=b"], "name is invalid; expected who gets the key, without '='"],
   ] as const) {
-    const { code, out, error } = holdfast("key", "x", ...words);
+    const { code, out, error } = await holdfast("key", "x", ...words);
     expect({ code, out }).toEqual({ code: exitCodes.usage.code, out: "" });
     expect(error).toContain(fault);
   }
 });
 
 test("whoami, keys, actions: a server of several threads tells who asks, who may, and who did what", async () => {
-  const made = (name: string, ...words: string[]): string =>
-    JSON.parse(holdfast("key", name, "--api-keys-file", "roles", "--json", ...words).out).key;
-  const anna = made("anna");
-  const checkout = made("checkout", "--role", "produce,read", "--queues", "orders*");
+  const made = async (name: string, ...words: string[]): Promise<string> =>
+    JSON.parse((await holdfast("key", name, "--api-keys-file", "roles", "--json", ...words)).out)
+      .key;
+  const anna = await made("anna");
+  const checkout = await made("checkout", "--role", "produce,read", "--queues", "orders*");
   const two = ["--role", "consume", "--queues", "orders", "--role", "produce", "--queues", "b*"];
-  const both = made("both", ...two);
+  const both = await made("both", ...two);
   const flags = [
     "--store",
     "memory",
@@ -140,8 +139,16 @@ test("whoami, keys, actions: a server of several threads tells who asks, who may
     join(folder, "roles"),
   ];
   const server = await startServer({ data: join(folder, "roles-data"), flags });
-  const as = (key: string, ...words: string[]) =>
-    holdfast(...words, "--url", `http://127.0.0.1:${server.port}`, "--api-key", key);
+  // Each command has a process of its own, so that it opens a connection, which any thread accepts.
+  const as = (key: string, ...words: string[]) => {
+    const env = {
+      ...process.env,
+      HOLDFAST_URL: `http://127.0.0.1:${server.port}`,
+      HOLDFAST_API_KEY: key,
+    };
+    const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, main, ...words], { env });
+    return { code: exitCode, out: stdout.toString(), error: stderr.toString() };
+  };
   try {
     expect(as(both, "whoami").out).toBe(
       "key   roles    queues\nboth  consume  orders\nboth  produce  b*\n",
@@ -152,7 +159,6 @@ test("whoami, keys, actions: a server of several threads tells who asks, who may
     for (const name of ["orders", "billing"]) {
       expect(as(anna, "queues", "create", name).code).toBe(0);
     }
-    // Each command opens its own connection, which any thread may accept.
     for (let count = 0; count < 4; count += 1) {
       const { code, error } = as(checkout, "queues", "delete", "orders", "--yes");
       expect(code).toBe(exitCodes.unauthorized.code);

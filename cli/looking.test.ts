@@ -1,26 +1,15 @@
 // Runs `holdfast series` and `explain` for all queues against a server with a test clock.
 
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import { createClient } from "../client/client.ts";
 import { listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { runInProcess } from "./testing/in-process.ts";
 
 async function setup() {
   const server = await listeningApp({}, { testClock: true });
   const client = createClient({ url: server.url });
-  async function run(...words: string[]) {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
-      env: { ...process.env, HOLDFAST_URL: server.url },
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out, error] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    return { code: await child.exited, out, error };
-  }
+  const run = (...words: string[]) => runInProcess(words, { env: { HOLDFAST_URL: server.url } });
   return { client, run, stop: () => server.stop() };
 }
 

@@ -1,9 +1,9 @@
 // Runs `holdfast nodes` against fake nodes.
 
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import { operations } from "../openapi/operations.ts";
 import type { NodeInfo, NodesListReply } from "../openapi/schemas.ts";
+import { runInProcess } from "./testing/in-process.ts";
 
 /** Paths and bodies of the calls. */
 const asked: unknown[] = [];
@@ -37,17 +37,10 @@ async function runAt(
       return pathname === operations.overview.path ? overviewOf() : Response.json(reply);
     },
   });
-  const command = [process.execPath, join(import.meta.dir, "main.ts"), "nodes", ...words];
-  const child = Bun.spawn(command, {
-    env: { ...process.env, HOLDFAST_URL: `http://127.0.0.1:${server.port}` },
-    stdout: "pipe",
-    stderr: "pipe",
+  const { code, out, error } = await runInProcess(["nodes", ...words], {
+    env: { HOLDFAST_URL: `http://127.0.0.1:${server.port}` },
   });
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  expect({ code: await child.exited, error }).toMatchObject({ code: 0 });
+  expect({ code, error }).toMatchObject({ code: 0 });
   return { out, error };
 }
 

@@ -1,24 +1,15 @@
 // Runs `holdfast shards` against a server with three shards.
 
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import { createClient } from "../client/client.ts";
 import { shardOf } from "../engine/model/placement.ts";
 import { operations } from "../openapi/operations.ts";
 import { listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { runInProcess } from "./testing/in-process.ts";
 
-async function runAt(url: string, ...words: string[]) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
-    env: { ...process.env, HOLDFAST_URL: url },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, error };
+function runAt(url: string, ...words: string[]) {
+  return runInProcess(words, { env: { HOLDFAST_URL: url } });
 }
 
 async function setup(shards: number) {

@@ -8,6 +8,7 @@ import { createClient } from "../client/client.ts";
 import { renewedCertificate, sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 import { type ServerProcess, startServer } from "../testing/server-process.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { runInProcess } from "./testing/in-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-tls-"));
 const file = (name: string, text: string): string => {
@@ -27,16 +28,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function run(words: readonly string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
-    env: { ...process.env, HOLDFAST_URL: `https://127.0.0.1:${server.port}`, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, error };
+function run(words: readonly string[], env: Record<string, string> = {}) {
+  const url = `https://127.0.0.1:${server.port}`;
+  return runInProcess(words, { env: { HOLDFAST_URL: url, ...env } });
 }
 
 test("--ca: a server is trusted by the certificate that is named, in a flag or a variable", async () => {

@@ -1,8 +1,8 @@
 // Notes of commands about unreachable shards, against a server that lacks two shards.
 
 import { afterAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { type OperationId, operations } from "../openapi/operations.ts";
+import { runInProcess } from "./testing/in-process.ts";
 
 /** Replies of a node: the examples of the documentation with unreached shards. */
 const server = Bun.serve({
@@ -17,17 +17,8 @@ const server = Bun.serve({
 });
 afterAll(() => server.stop(true));
 
-async function run(...words: string[]) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
-    env: { ...process.env, HOLDFAST_URL: server.url.origin },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, error };
+function run(...words: string[]) {
+  return runInProcess(words, { env: { HOLDFAST_URL: server.url.origin } });
 }
 
 test.each([
