@@ -1,4 +1,4 @@
-// The methods of proof with their sizes: `quick` takes seconds; `short` ten minutes on two cores,
+// The methods of proof with their sizes: `quick` takes seconds; `short` five minutes on two cores,
 // in CI; `ci` half an hour; `nightly` is for faults that only chance finds.
 
 import { proveHistories } from "./histories/histories.ts";
@@ -37,7 +37,7 @@ function method<Counts extends object>(
 export const methods: readonly Method[] = [
   method("simulation", (run: Worlds & Run) => proveSimulation({ store: "memory", ...run }), {
     quick: { seeds: 60, steps: 300, everySituation: false },
-    short: { seeds: 1_200, steps: 300, everySituation: true },
+    short: { seeds: 400, steps: 300, everySituation: true },
     ci: { seeds: 20_000, steps: 300, everySituation: true },
     nightly: { seeds: 1_000_000, steps: 300, everySituation: true },
   }),
@@ -46,7 +46,7 @@ export const methods: readonly Method[] = [
     (run: Worlds & Run) => proveSimulation({ store: "sqlite", ...run }),
     {
       quick: { seeds: 6, steps: 300, everySituation: false },
-      short: { seeds: 60, steps: 300, everySituation: false },
+      short: { seeds: 40, steps: 300, everySituation: false },
       ci: { seeds: 2_000, steps: 300, everySituation: false },
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
@@ -56,7 +56,7 @@ export const methods: readonly Method[] = [
     (run: Worlds & Run) => proveSimulation({ store: "nodes", ...run }),
     {
       quick: { seeds: 6, steps: 300, everySituation: false },
-      short: { seeds: 120, steps: 300, everySituation: true },
+      short: { seeds: 80, steps: 300, everySituation: true },
       ci: { seeds: 2_000, steps: 300, everySituation: true },
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
@@ -70,13 +70,13 @@ export const methods: readonly Method[] = [
   }),
   method("kills", proveKills, {
     quick: { kills: 6, items: 1_500 },
-    short: { kills: 30, items: 24_000 },
+    short: { kills: 20, items: 16_000 },
     ci: { kills: 500, items: 200_000 },
     nightly: { kills: 5_000, items: 2_000_000 },
   }),
   method("power cuts", provePowerCuts, {
     quick: { cuts: 100, traces: 1, calls: 150 },
-    short: { cuts: 2_000, traces: 2, calls: 400 },
+    short: { cuts: 1_000, traces: 2, calls: 400 },
     ci: { cuts: 10_000, traces: 10, calls: 400 },
     nightly: { cuts: 100_000, traces: 100, calls: 400 },
   }),
@@ -94,19 +94,19 @@ export const methods: readonly Method[] = [
   }),
   method("media", proveMedia, {
     quick: { truncations: 100, flips: 100 },
-    short: { truncations: 2_500, flips: 2_000 },
+    short: { truncations: 1_200, flips: 1_000 },
     ci: { truncations: 5_000, flips: 4_000 },
     nightly: { truncations: 50_000, flips: 40_000 },
   }),
   method("histories", proveHistories, {
     quick: { operations: 6_000, clients: 16, restarts: 2, blackBox: 32 },
-    short: { operations: 350_000, clients: 64, restarts: 10, blackBox: 500 },
+    short: { operations: 150_000, clients: 64, restarts: 6, blackBox: 200 },
     ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
   }),
   method("hostile input", proveHostile, {
     quick: { bodies: 250, rawRequests: 200 },
-    short: { bodies: 25_000, rawRequests: 3_000 },
+    short: { bodies: 10_000, rawRequests: 1_500 },
     ci: { bodies: 100_000, rawRequests: 10_000 },
     nightly: { bodies: 10_000_000, rawRequests: 500_000 },
   }),
