@@ -1,7 +1,7 @@
 // Counts the items of queues over all partitions.
 
+import type { CallOptions } from "../client/call.ts";
 import type { Client } from "../client/client.ts";
-import type { CallOptions } from "../client/transport.ts";
 
 export interface Counts {
   readonly ready: number;

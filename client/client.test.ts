@@ -8,6 +8,7 @@ import { bounds } from "../openapi/bounds.ts";
 import { replyCodes } from "../openapi/codes.ts";
 import { operations } from "../openapi/operations.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
+import { type CallOptions, timeoutMsOf } from "./call.ts";
 import { type Client, type ClientOptions, createClient } from "./client.ts";
 import {
   Busy,
@@ -23,7 +24,7 @@ import {
 import type { NewItem } from "./items.ts";
 import type { Lease } from "./lease.ts";
 import { settled, stillTime } from "./testing/still-time.ts";
-import { type CallOptions, giveUpMsOf, timeoutMsOf } from "./transport.ts";
+import { giveUpMsOf } from "./transport.ts";
 import { operationPaths, timedOperations } from "./wire.ts";
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;

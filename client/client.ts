@@ -1,6 +1,8 @@
 // The client: a method per operation of the contract, and queues by name.
 
 import { afterHandshake } from "./bun-fetch.ts";
+import type { CallOptions } from "./call.ts";
+import type { Fetch } from "./exchange.ts";
 import { hintingHttps } from "./https-hint.ts";
 import { nodeFetch } from "./node-fetch.ts";
 import { guarded } from "./notice.ts";
@@ -19,9 +21,9 @@ import {
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
 import { forget, safely } from "./shown.ts";
-import { traced } from "./tracing.ts";
+import { traced } from "./traced-transport.ts";
 import { type Build, transact } from "./transaction.ts";
-import { type CallOptions, type Fetch, openTransport } from "./transport.ts";
+import { openTransport } from "./transport.ts";
 import { type ClientNotice, printTrouble } from "./trouble.ts";
 import {
   type Calls,
@@ -173,7 +175,7 @@ export function createClient(options: ClientOptions = {}): Client {
     overview: (request = {}, callOptions) => calls.overview(request, callOptions),
     transact: async (what, callOptions) =>
       typeof what === "function"
-        ? transact(transport, what, callOptions)
+        ? transact(transport.call, what, callOptions)
         : (await transport.call("transact", what, callOptions)).reply,
     queue: <Json>(name: string) => openQueue(transport, name) as Queue<Json>,
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),

@@ -7,10 +7,10 @@
 // out.
 
 import { bounds } from "../openapi/bounds.ts";
+import type { Answered, Encode } from "./call.ts";
 import { InvalidRequest, NotInTime } from "./errors.ts";
 import { afterThisRound } from "./repeat.ts";
 import { startTimer, steadyNow } from "./time.ts";
-import type { Answered, Encode } from "./transport.ts";
 import type { ReplyFor, RequestFor } from "./wire.ts";
 
 type Produce = RequestFor<"produce">;
@@ -42,12 +42,12 @@ interface Part {
   /** The listener of the signal. */
   leave: (() => void) | null;
   /** The call that it is part of; `null` = it is waiting. */
-  call: Call | null;
+  call: BatchCall | null;
   /** Its caller has given up. */
   isOver: boolean;
 }
 
-interface Call {
+interface BatchCall {
   readonly parts: readonly Part[];
   /** Aborted when all callers have given up. */
   readonly ending: AbortController;
@@ -149,9 +149,9 @@ class Line {
   /** Items of waiting parts whose callers have not given up. */
   #count = 0;
   #bytes = 0;
-  readonly #inFlight = new Set<Call>();
+  readonly #inFlight = new Set<BatchCall>();
   /** Calls in flight that have taken too long to delay the next call. */
-  readonly #stalled = new Set<Call>();
+  readonly #stalled = new Set<BatchCall>();
   #isWoken = false;
 
   constructor(options: LineOptions) {
@@ -243,7 +243,7 @@ class Line {
   }
 
   async #send(parts: readonly Part[]): Promise<void> {
-    const call: Call = { parts, ending: new AbortController() };
+    const call: BatchCall = { parts, ending: new AbortController() };
     for (const part of parts) part.call = call;
     this.#inFlight.add(call);
     const patienceMs = Math.min(patienceMsMax, this.#options.timeoutMs / 4);
@@ -270,7 +270,10 @@ class Line {
   }
 
   /** Returns the answer and the parts that were sent, without callers that gave up before. */
-  async #exchange({ parts, ending }: Call): Promise<{ answer: Answer; sent: readonly Part[] }> {
+  async #exchange({
+    parts,
+    ending,
+  }: BatchCall): Promise<{ answer: Answer; sent: readonly Part[] }> {
     const { exchange, fields, timeoutMs } = this.#options;
     // The first part has waited longest.
     const leftMs = Math.min(timeoutMs, (parts[0]?.endsAt ?? 0) - steadyNow());

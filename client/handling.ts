@@ -1,8 +1,8 @@
 // The second argument of a handler.
 
+import type { CallOptions } from "./call.ts";
 import type { Lease } from "./lease.ts";
 import type { Build } from "./transaction.ts";
-import type { CallOptions } from "./transport.ts";
 import type { TransactReply } from "./wire.ts";
 
 export interface Handling {

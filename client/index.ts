@@ -1,5 +1,6 @@
 // The exports of `holdfast-client`.
 
+export type { CallOptions } from "./call.ts";
 export { type Client, type ClientOptions, createClient } from "./client.ts";
 export {
   Busy,
@@ -34,7 +35,6 @@ export type {
 export type { Pace } from "./repeat.ts";
 export type { Differences, QueueSettings } from "./settings.ts";
 export type { Build, Finished, Transaction } from "./transaction.ts";
-export type { CallOptions } from "./transport.ts";
 export type { ClientNotice } from "./trouble.ts";
 export type * from "./wire.ts";
 export type {

@@ -1,6 +1,7 @@
 // A lease while its items are handled: it is extended until the last item is done. A handler's
 // signal is aborted when its item is lost or about to lapse.
 
+import type { CallOptions } from "./call.ts";
 import { LeaseLapsing, LeaseLost } from "./errors.ts";
 import { type Handling, ItemHandling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
@@ -8,7 +9,7 @@ import type { Keeper, Kept } from "./keeper.ts";
 import type { Lease } from "./lease.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import { type Build, type Ended, GatheredTransaction } from "./transaction.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import type { Transport } from "./transport.ts";
 import type { TransactReply } from "./wire.ts";
 
 export interface KeptLeaseOptions {
@@ -85,7 +86,7 @@ export class KeptLease implements Kept {
     const items = [...this.#handlings.keys()].filter((one) => transaction.endOf(one) !== null);
     for (const one of items) this.#ending.add(one);
     try {
-      const reply = await transaction.send(this.#options.transport, options);
+      const reply = await transaction.send(this.#options.transport.call, options);
       for (const one of items) this.#ended.set(one, transaction.endOf(one) as Ended);
       return reply;
     } finally {

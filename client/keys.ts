@@ -21,6 +21,15 @@ const keyedOperations: readonly Operation[] = [
 /** How long the server surely remembers a call, from its first attempt: 5 minutes, less transit. */
 export const receiptsMs = 5 * 60_000 - 15_000;
 
+/**
+ * Whether the server may have forgotten the key of a call that began at this wall-clock time. The
+ * steady clock stops while a machine is suspended, and the server forgets keys meanwhile. A clock
+ * that is set ahead only ends a call early.
+ */
+export function isKeyForgotten(begunAt: number): boolean {
+  return Date.now() - begunAt > receiptsMs;
+}
+
 const keyCharactersMax = 255;
 
 function takesKey(operation: Operation): boolean {

@@ -2,10 +2,10 @@
 // some items, the call is repeated without them.
 
 import { bounds } from "../openapi/bounds.ts";
+import type { Call, CallOptions } from "./call.ts";
 import { InvalidRequest, RequestFailed } from "./errors.ts";
 import { type LeasedItem, leasedItem } from "./items.ts";
 import { lapsesAtOf } from "./time.ts";
-import type { CallOptions, Transport } from "./transport.ts";
 import type { LeaseReply } from "./wire.ts";
 
 /** Why items could not be finished, by id: this client no longer holds them. */
@@ -46,14 +46,14 @@ export interface Lease<Json = unknown> {
 }
 
 export interface LeaseSource {
-  readonly transport: Transport;
+  readonly call: Call;
   readonly reply: LeaseReply;
   readonly receivedAt: number;
   /** The requested duration; absent = the queue's. */
   readonly leaseTimeout?: string | undefined;
 }
 
-export function openLease({ transport, reply, receivedAt, ...asked }: LeaseSource): Lease {
+export function openLease({ call, reply, receivedAt, ...asked }: LeaseSource): Lease {
   const { queue_name, partition, max_attempts, now } = reply;
   const left = new Set<LeasedItem>();
   const origin = { queue_name, partition, left };
@@ -79,28 +79,24 @@ export function openLease({ transport, reply, receivedAt, ...asked }: LeaseSourc
     ),
     complete: (some = [...left], options) =>
       finish(some, (rest) =>
-        transport.call(
-          "complete",
-          { queue_name, partition, ids: rest.map(({ id }) => id) },
-          options,
-        ),
+        call("complete", { queue_name, partition, ids: rest.map(({ id }) => id) }, options),
       ),
     extend: (some = [...left], { leaseTimeout = asked.leaseTimeout, ...options } = {}) =>
       withoutRefused(some, (rest) => {
         const ids = rest.map(({ id }) => id);
         const lease_timeout = leaseTimeout ?? null;
-        return transport.call("extend", { queue_name, partition, ids, lease_timeout }, options);
+        return call("extend", { queue_name, partition, ids, lease_timeout }, options);
       }),
     release: (some = [...left], options) =>
       finish(some, (rest) => {
         const ids = rest.map(({ id }) => id);
-        return transport.call("release", { queue_name, partition, ids }, options);
+        return call("release", { queue_name, partition, ids }, options);
       }),
     retry: (some = [...left], { at, delayMs, dead, reason, ...options } = {}) =>
       finish(some, (rest) => {
         const how = retryFields({ at, delayMs, dead, reason });
         const given = rest.map(({ id }) => ({ id, ...how }));
-        return transport.call("retry", { queue_name, partition, items: given }, options);
+        return call("retry", { queue_name, partition, items: given }, options);
       }),
   };
 }

@@ -1,7 +1,7 @@
 // HTTP on Node with `node:http`, which uses well under half of the CPU time of Node's `fetch`.
 // Implements only what the transport needs; errors are Node's own.
 
-import type { Fetch } from "./transport.ts";
+import type { Fetch } from "./exchange.ts";
 import { notConnected } from "./unsent.ts";
 
 interface Message {

@@ -1,13 +1,14 @@
 // Leases in a loop, for workers and iterations. An empty lease is repeated at once, transient
 // errors after a pause, and permanent errors are thrown.
 
+import { timeoutMsOf } from "./call.ts";
 import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
 import { type Checks, call, length, text } from "./options.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
 import { steadyNow } from "./time.ts";
-import { type Transport, timeoutMsOf } from "./transport.ts";
+import type { Transport } from "./transport.ts";
 
 export interface PollOptions {
   /** Name under which the consumer waits at the server; default a random name. */
@@ -74,7 +75,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
             attemptsMax: loopAttemptsMax,
             ...(timeoutMs === undefined ? {} : { timeoutMs }),
           });
-          return openLease({ transport, leaseTimeout, ...lease });
+          return openLease({ call: transport.call, leaseTimeout, ...lease });
         } catch (error) {
           if (leave.aborted) break;
           if (isNameTaken(error)) {

@@ -1,5 +1,6 @@
 // The methods of one queue.
 
+import { type CallOptions, callChecks, refusing } from "./call.ts";
 import { InvalidRequest, LeaseEmpty, NotAuthorized, OutcomeUnknown } from "./errors.ts";
 import { checkedItems, type NewItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
@@ -8,7 +9,7 @@ import { anything, type Checks, checkOptions, flag, text } from "./options.ts";
 import { openPoll, type PollOptions, pollChecks } from "./poll.ts";
 import { type Differences, differencesOf, type QueueSettings } from "./settings.ts";
 import { type Build, transact } from "./transaction.ts";
-import { type CallOptions, callChecks, refusing, type Transport } from "./transport.ts";
+import type { Transport } from "./transport.ts";
 import type {
   FindItemsRequest,
   FoundItem,
@@ -152,7 +153,7 @@ export function openQueue(transport: Transport, name: string): Queue {
     work: (handler, options = {}) => startWorker({ transport, queue: name, handler, options }),
 
     produce: (items, options) => produceInto(transport, name, { items, ...options }),
-    transact: (build, options) => transact(transport, build, options),
+    transact: (build, options) => transact(transport.call, build, options),
 
     async create(settings, options) {
       await call("createQueue", { ...settings, ...of }, options);
@@ -199,7 +200,7 @@ export function openQueue(transport: Transport, name: string): Queue {
   };
 }
 
-type Call = <Id extends Operation>(
+type CallForReply = <Id extends Operation>(
   operation: Id,
   request: RequestFor<Id>,
   options?: CallOptions,
@@ -207,7 +208,7 @@ type Call = <Id extends Operation>(
 
 function searches(
   of: { readonly queue_name: string },
-  call: Call,
+  call: CallForReply,
 ): Pick<Queue, "find" | "redrive" | "repair"> {
   return {
     find: (what = {}, options) =>
@@ -220,7 +221,7 @@ function searches(
 
 function removals(
   of: { readonly queue_name: string },
-  call: Call,
+  call: CallForReply,
 ): Pick<Queue, "clear" | "delete"> {
   return {
     async clear(what, options) {
@@ -283,7 +284,7 @@ async function leaseOnce(transport: Transport, queue_name: string, given: LeaseO
     const lease_timeout = leaseTimeout ?? null;
     const request = { queue_name, client_id, batch_size: batch, lease_timeout };
     const answered = await transport.call("lease", request, options);
-    return openLease({ transport, leaseTimeout, ...answered });
+    return openLease({ call: transport.call, leaseTimeout, ...answered });
   } catch (error) {
     if (error instanceof LeaseEmpty) return null;
     throw error;

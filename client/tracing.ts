@@ -3,44 +3,18 @@
 // a new trace, whose span links to the span that produced the item.
 
 import { bounds } from "../openapi/bounds.ts";
+import type { Answered, CallOptions } from "./call.ts";
 import { HoldfastError, LeaseEmpty } from "./errors.ts";
 import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
 import type { OpenTelemetryApi, Span, SpanContext, Tracer } from "./opentelemetry.ts";
 import { isInstance, kindOf, safely, shown } from "./shown.ts";
-import type { Answered, CallOptions, Transport } from "./transport.ts";
 import type { LeaseReply, ProduceItem, RequestFor } from "./wire.ts";
 
 type Headers = Readonly<Record<string, string>>;
 type Produce = RequestFor<"produce">;
 type Transact = RequestFor<"transact">;
 type Handler = (item: LeasedItem, handling: Handling) => unknown;
-
-/** Adds spans to produces, transacts and leases, and `tracing` for a worker's items. */
-export function traced(transport: Transport, api: OpenTelemetryApi, url: string): Transport {
-  const tracing = new Tracing(api, url);
-  return {
-    ...transport,
-    tracing,
-
-    call(operation, request, options) {
-      const call = () => transport.call(operation, request, options);
-      switch (operation) {
-        case "lease":
-          return tracing.receive((request as RequestFor<"lease">).queue_name, call);
-        case "transact":
-          return tracing.transact(request as Transact, options ?? {}, (carrying) =>
-            transport.call(operation, carrying as typeof request, options),
-          );
-        default:
-          return call();
-      }
-    },
-
-    produce: (request, options = {}) =>
-      tracing.publish(request, options, (carrying) => transport.produce(carrying, options)),
-  };
-}
 
 /** A call that produces items into one or several queues. */
 interface Sending {

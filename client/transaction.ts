@@ -1,9 +1,9 @@
 // Collects completes, retries and produces, and sends them as one atomic call.
 
+import type { Call, InnerOptions } from "./call.ts";
 import { InvalidRequest } from "./errors.ts";
 import { checkedItems, type LeasedItem, type NewItem, originOf } from "./items.ts";
 import { type GiveBack, type Lease, retryFields } from "./lease.ts";
-import type { InnerOptions, Transport } from "./transport.ts";
 import type { ProduceItem, RequestFor, RetryItem, TransactReply } from "./wire.ts";
 
 /** A lease, for its unfinished items, or items of any leases. */
@@ -72,13 +72,13 @@ export class GatheredTransaction implements Transaction {
     return { queue_name, partition };
   }
 
-  async send(transport: Transport, options?: InnerOptions): Promise<TransactReply> {
+  async send(call: Call, options?: InnerOptions): Promise<TransactReply> {
     const request: RequestFor<"transact"> = {
       complete: [...this.#complete.values()],
       retry: [...this.#retry.values()],
       produce: [...this.#produce].map(([queue_name, items]) => ({ queue_name, items })),
     };
-    const { reply } = await transport.call("transact", request, options);
+    const { reply } = await call("transact", request, options);
     for (const item of this.#finished.keys()) originOf(item)?.left.delete(item);
     return reply;
   }
@@ -86,13 +86,13 @@ export class GatheredTransaction implements Transaction {
 
 /** Sends what `build` has collected. */
 export async function transact(
-  transport: Transport,
+  call: Call,
   build: Build,
   options?: InnerOptions,
 ): Promise<TransactReply> {
   const transaction = new GatheredTransaction();
   await build(transaction);
-  return transaction.send(transport, options);
+  return transaction.send(call, options);
 }
 
 function itemsOf(what: Finished): readonly LeasedItem[] {

@@ -1,10 +1,10 @@
 // `holdfast queues`: lists, creates, changes, pauses and deletes queues.
 
 import { type Command, Option } from "commander";
+import type { CallOptions } from "../../client/call.ts";
 import type { Client } from "../../client/client.ts";
 import { HoldfastError, InvalidRequest } from "../../client/errors.ts";
 import { differencesOf } from "../../client/settings.ts";
-import type { CallOptions } from "../../client/transport.ts";
 import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
