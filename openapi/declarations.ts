@@ -3,8 +3,8 @@
 // the types that the sources use.
 
 import type { TSchema } from "@sinclair/typebox";
-import { entities } from "./entities.ts";
 import { messageName } from "./fields.ts";
+import { messages } from "./messages.ts";
 import { operations } from "./operations.ts";
 
 /** Declares the same as `client/wire.ts`, without imports. */
@@ -12,7 +12,7 @@ export function wireDeclarations(): string {
   const rows = Object.entries(operations);
   return [
     "// Generated from the contract; do not edit.",
-    ...[...entities].map(
+    ...[...messages].map(
       ([name, schema]) =>
         `${comment(schema, "")}export interface ${name} ${objectText(schema, "")}`,
     ),
@@ -33,6 +33,7 @@ export function wireDeclarations(): string {
       .join("")}}`,
     "export declare const operationPaths: Readonly<Record<Operation, string>>;",
     "export declare const timedOperations: readonly Operation[];",
+    "export declare const keyedOperations: readonly Operation[];",
     "export declare const readOperations: readonly Operation[];",
     "export declare const nonIdempotentOperations: readonly Operation[];",
     "",

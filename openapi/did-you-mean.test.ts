@@ -13,7 +13,7 @@ test.each([
   expect(nearest(word, ["--host", "--port", "xbz"])).toBe(match);
 });
 
-test("didYouMean: the nearest of several wins, and nothing near says nothing", () => {
+test("didYouMean: suggests the nearest of several, or nothing", () => {
   expect(didYouMean("--shard", ["--shorts", "--shards"])).toBe(" (did you mean --shards?)");
   expect(didYouMean("--shard", ["--port"])).toBe("");
 });

@@ -3,9 +3,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
-import { entities, replyEntities } from "./entities.ts";
 import { fieldKeywords, messageName } from "./fields.ts";
 import { firstCalls } from "./first-calls.ts";
+import { messages, replyMessages } from "./messages.ts";
 import { type Needs, type OperationReply, operations, pages, tags } from "./operations.ts";
 import { textCodes } from "./protobuf.ts";
 import {
@@ -83,9 +83,9 @@ export function document({ basePath = "", hasKeys = false }: Served = {}) {
         },
       }),
       schemas: Object.fromEntries(
-        [...entities].map(([name, schema]) => {
+        [...messages].map(([name, schema]) => {
           const keywords = { title: name, ...publishedKeywords(schema) };
-          return [name, replyEntities.has(name) ? open(keywords) : keywords];
+          return [name, replyMessages.has(name) ? open(keywords) : keywords];
         }),
       ),
     },

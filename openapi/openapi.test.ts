@@ -8,8 +8,8 @@ import { Value } from "@sinclair/typebox/value";
 import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { document, documentText } from "./document.ts";
-import { entities, messagesIn } from "./entities.ts";
 import { messageName } from "./fields.ts";
+import { messages, messagesIn } from "./messages.ts";
 import { type Operation, operations, type Page, pages, tags } from "./operations.ts";
 import { queueFinder } from "./queue-names.ts";
 import * as schemas from "./schemas.ts";
@@ -30,7 +30,7 @@ interface Documented {
 const documentOnDisk = await Bun.file(new URL("openapi.json", import.meta.url)).text();
 const paths = JSON.parse(documentOnDisk).paths as Record<string, Record<string, Documented>>;
 
-test("document: the file on disk is what the table says; `bun openapi/generate.ts` writes it", () => {
+test("document: the file on disk is up to date; `bun run openapi` writes it", () => {
   expect(documentOnDisk).toBe(documentText());
 });
 
@@ -46,7 +46,7 @@ test("document: it declares no security schemes and no operation requires any", 
   }
 });
 
-test("document: of a server with keys, it requires one of every operation but the probes", () => {
+test("document: for a server with keys, each operation except the probes requires one", () => {
   const { security, components, paths: kept } = document({ hasKeys: true });
   expect(security).toEqual([{ apiKey: [] }]);
   expect(components.securitySchemes).toMatchObject({ apiKey: { type: "http", scheme: "bearer" } });
@@ -63,7 +63,7 @@ test("document: the servers are a local one on port 9090 and an example with a h
   ]);
 });
 
-test("document: what its introduction calls a POST is one", () => {
+test("document: each operation under /v1/ is a POST", () => {
   const [, prefix = ""] =
     /Every operation under `([^`]+)` is a POST/.exec(document().info.description) ?? [];
   expect(prefix).toBe("/v1/");
@@ -72,25 +72,25 @@ test("document: what its introduction calls a POST is one", () => {
   for (const [, methods] of below) expect(Object.keys(methods)).toEqual(["post"]);
 });
 
-test("document: every reference leads to a schema and every named schema is used", () => {
+test("document: each reference has a schema, and each named schema is used", () => {
   const used = new Set(
     [...documentOnDisk.matchAll(/"\$ref": "#\/components\/schemas\/(\w+)"/g)].map(
       ([, name]) => name,
     ),
   );
-  expect([...used].sort()).toEqual([...entities.keys()].sort());
+  expect([...used].sort()).toEqual([...messages.keys()].sort());
 });
 
-test("document: a key's default is published and is no default to a validator", () => {
+test("document: the default of a key is published, but not applied by validators", () => {
   const published: { properties: Record<string, object> } =
     JSON.parse(documentOnDisk).components.schemas.LeaseRequest;
   expect(published.properties["batch_size"]).toMatchObject({ default: 1 });
   expect(published.properties["request_timeout"]).toMatchObject({ default: "1m" });
   expect(documentOnDisk).not.toContain('"x-default"');
-  expect(JSON.stringify([...entities])).not.toContain('"default"');
+  expect(JSON.stringify([...messages])).not.toContain('"default"');
 });
 
-test("document: where a key of a request may be absent it may be null, but in an update", () => {
+test("document: an optional key of a request may be null, except in an update", () => {
   const { schemas } = JSON.parse(documentOnDisk).components;
   const typesOf = (name: string) =>
     Object.entries<{ type: string | string[] }>(schemas[name].properties)
@@ -110,7 +110,7 @@ test("document: where a key of a request may be absent it may be null, but in an
   expect(JSON.stringify(schemas).replaceAll('"x-extensible-enum"', "")).not.toContain('"x-');
 });
 
-test("document: a reply may have fields that are not in it, a request none", () => {
+test("document: replies may have unknown fields, requests may not", () => {
   const { schemas } = JSON.parse(documentOnDisk).components;
   expect(JSON.stringify(schemas["Reply"])).not.toContain('"additionalProperties":false');
   expect(JSON.stringify(schemas["FoundItem"])).not.toContain('"additionalProperties":false');
@@ -124,7 +124,7 @@ test("document: a reply may have fields that are not in it, a request none", () 
   }
 });
 
-test("operations: paths and order are those of the specification, and more", () => {
+test("operations: paths and order begin with those of the specification", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -178,7 +178,7 @@ test("operations: paths and order are those of the specification, and more", () 
   ]);
 });
 
-test("operations: what the specification requires of a request is required, and little else", () => {
+test("operations: requests require the keys that the specification requires, and few others", () => {
   expect(rows.map(([id, { request }]) => [id, request["required"] ?? []])).toEqual([
     ["produce", ["queue_name", "request_timeout", "items"]],
     ["lease", ["queue_name", "client_id", "request_timeout"]],
@@ -225,7 +225,7 @@ test("operations: what the specification requires of a request is required, and 
   ]);
 });
 
-test("operations: each says what it takes of a key, and what is for all queues names none", () => {
+test("operations: each has a role; one for all queues names no queue", () => {
   for (const [id, { path, role, reach = "named", request }] of rows) {
     const documented = paths[path]?.["post"];
     expect([id, documented]).toMatchObject([id, { "x-role": role, "x-role-queues": reach }]);
@@ -241,7 +241,7 @@ test("operations: each says what it takes of a key, and what is for all queues n
   }
 });
 
-test("operations: all of an administrator are audited, no others but a retry that gives up", () => {
+test("operations: those of administrators are audited, and of the others only a retry with dead", () => {
   for (const [id, row] of rows) {
     const isChange = row.role === "admin" && id !== "listKeys";
     expect([id, row.audits?.(row.example) ?? false]).toEqual([id, isChange]);
@@ -251,7 +251,7 @@ test("operations: all of an administrator are audited, no others but a retry tha
   expect(operations.retry.audits?.(dead)).toBe(true);
 });
 
-test("operations: a request names each queue that it is about", () => {
+test("operations: each queue key of a request is marked", () => {
   const { createQueue, updateQueue, queueInfo, produce } = operations;
   const names = (request: TSchema, value: unknown) => queueFinder(request)(value);
   const own = (...queues: string[]) => queues.map((name) => ({ name, role: null }));
@@ -285,7 +285,7 @@ test("operations: a request names each queue that it is about", () => {
   expect(names(both, { complete: null, at: "x" })).toEqual([]);
 });
 
-test("operations: queues.info asks for name, or queue_name in its place, and not for both", () => {
+test("operations: queues.info requires name or queue_name, not both", () => {
   const { request } = operations.queueInfo;
   expect(Value.Check(request, { name: "orders" })).toBe(true);
   expect(Value.Check(request, { queue_name: "orders" })).toBe(true);
@@ -299,7 +299,7 @@ const carried = [
   ...["origin_created_at", "redriven"],
 ];
 
-test("operations: every key of a reply is always present, but for what is mostly not there", () => {
+test("operations: keys of replies are always present, with few exceptions", () => {
   // Without duplicates the reply of a produce is byte for byte that of the specification.
   const guarded = ["counts", "waiting_leases", "dependents"];
   const sometimes = [
@@ -326,7 +326,7 @@ test("operations: every key of a reply is always present, but for what is mostly
   }
 });
 
-test("operations: the entities have the keys of the specification", () => {
+test("operations: messages have the keys of the specification", () => {
   const keysOf = (schema: TSchema) => Object.keys(schema["properties"]).sort();
   expect(keysOf(schemas.QueueInfo)).toEqual(
     [
@@ -372,7 +372,7 @@ test("operations: the entities have the keys of the specification", () => {
   );
 });
 
-test("operations: an item that was listed can be imported as it came, a queue created", () => {
+test("operations: a listed item can be imported unchanged, and a listed queue created", () => {
   const [item] = operations.listItems.replies[200].example.items;
   const request = { queue_name: "orders", partition: 0, items: [item] };
   expect(Value.Check(operations.importItems.request, request)).toBe(true);
@@ -381,7 +381,7 @@ test("operations: an item that was listed can be imported as it came, a queue cr
   expect(Value.Check(operations.updateQueue.request, info)).toBe(true);
 });
 
-test.each(rows)("operations: the examples of %s are what its schemas describe", (_, operation) => {
+test.each(rows)("operations: the examples of %s match its schemas", (_, operation) => {
   expect([...Value.Errors(operation.request, operation.example)]).toEqual([]);
   for (const [code, reply] of Object.entries(operation.replies)) {
     const schema = code === "200" ? operation.response : Reply;
@@ -389,7 +389,7 @@ test.each(rows)("operations: the examples of %s are what its schemas describe", 
   }
 });
 
-test("document: who is told to come back later is told when", () => {
+test("document: replies that ask for a later attempt have Retry-After", () => {
   const paths: Record<
     string,
     Record<string, { responses: Record<string, object> }>
@@ -407,7 +407,7 @@ test("document: who is told to come back later is told when", () => {
   }
 });
 
-test.each([...rows, ...pageRows])("operations: %s says what each code means", (_, row) => {
+test.each([...rows, ...pageRows])("operations: %s has a meaning for each code", (_, row) => {
   for (const [key, reply] of Object.entries(row.replies)) {
     const code = Number(key) as ReplyCode;
     expect(reply.meaning).toEndWith(".");
@@ -420,7 +420,7 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
   expect(Object.keys(tags)).toContain(row.tag);
 });
 
-test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
+test.each(rows)("operations: %s lists each code that it can return", (id, { replies }) => {
   const held = ["retry", "complete", "extend", "release"];
   const guarded = ["updateQueue", "clear", "deleteItems", "confirmLoss"];
   const queues = ["createQueue", "updateQueue", "deleteQueue", "pause", "resume"];
@@ -452,7 +452,7 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
   ]);
 });
 
-test.each(pageRows)("pages: the example of %s is what its schema describes", (_, page) => {
+test.each(pageRows)("pages: the example of %s matches its schema", (_, page) => {
   const { response, replies } = page;
   if (response !== null) expect([...Value.Errors(response, replies[200].example)]).toEqual([]);
   for (const [code, { example }] of Object.entries(replies)) {
@@ -463,7 +463,7 @@ test.each(pageRows)("pages: the example of %s is what its schema describes", (_,
   expect(documented?.requestBody === undefined).toBe(page.method === "GET");
 });
 
-test("pages: each says whether it needs an API key, and health what its status may be", () => {
+test("pages: each states whether it requires an API key, and health its statuses", () => {
   for (const [, { description }] of pageRows) expect(description).toContain("API key");
   const { Health } = JSON.parse(documentOnDisk).components.schemas;
   expect(Health.properties.status["x-extensible-enum"]).toEqual([
@@ -474,7 +474,7 @@ test("pages: each says whether it needs an API key, and health what its status m
   ]);
 });
 
-test.each([...rows, ...pageRows])("document: %s has every code of its row", (_, row) => {
+test.each([...rows, ...pageRows])("document: %s has each code of its row", (_, row) => {
   const [documented] = Object.values(paths[row.path] ?? {});
   expect(documented?.summary).toBe(row.summary);
   const needsKey = !["/health", "/livez", "/readyz"].includes(row.path);
@@ -486,8 +486,8 @@ test.each([...rows, ...pageRows])("document: %s has every code of its row", (_, 
   }
 });
 
-test.each([...entities])("schemas: every key of %s is described", (_, entity) => {
-  for (const schema of objectsIn(entity)) {
+test.each([...messages])("schemas: every key of %s is described", (_, message) => {
+  for (const schema of objectsIn(message)) {
     expect(schema["description"]).toEndWith(".");
     const properties: Record<string, TSchema> = schema["properties"];
     for (const property of Object.values(properties)) {
@@ -510,7 +510,7 @@ test("schemas: no request has a key that the schema does not name", () => {
   }
 });
 
-test("schemas: nothing costs more than a look at the type", () => {
+test("schemas: requests use no format, pattern or allOf", () => {
   const known = (key: string, value: unknown) => (key === publishedKeyword ? undefined : value);
   const text = JSON.stringify(
     rows.map(([, { request }]) => request),
@@ -565,7 +565,7 @@ test("bounds: the limits of the specification are in force", () => {
     importBodyBytesMax: 64_000_000,
     bodyBytesMax: 256_000,
   });
-  const examples = JSON.stringify([operations, [...entities]]);
+  const examples = JSON.stringify([operations, [...messages]]);
   for (const timeout of ["30s", "1m", "5m", "15m", "60m", "24h"]) {
     expect(examples).toContain(`"${timeout}"`);
   }
@@ -578,7 +578,7 @@ test.each([
   [5_000_000, "5.0MB"],
   [64_000_000, "61.0MiB"],
   [2_500, "2.5kB"],
-])("bounds: %i bytes are stated as %s", (bytes, text) => {
+])("bounds: %i bytes are written as %s", (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
 });
 

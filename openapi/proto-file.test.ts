@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { TSchema } from "@sinclair/typebox";
-import { entities } from "./entities.ts";
+import { messages as contractMessages } from "./messages.ts";
 import { operations } from "./operations.ts";
 import { protoFileText } from "./proto-file.ts";
 import { type Message, operationMessages } from "./protobuf.ts";
@@ -27,11 +27,11 @@ const messages = [
   ),
 ];
 
-test("holdfast.proto: is what the contract makes of it (`bun run openapi`)", () => {
+test("holdfast.proto: the file on disk is up to date (`bun run openapi`)", () => {
   expect(onDisk).toBe(protoFileText());
 });
 
-test("holdfast.proto: fits in 100 columns, and says of each field what it is", () => {
+test("holdfast.proto: fits in 100 columns, and describes each field", () => {
   const lines = onDisk.split("\n");
   expect(lines.filter((line) => line.length > 100)).toEqual([]);
   const declared = lines.flatMap((line, index) => (/ = \d+;$/.test(line) ? [index] : []));
@@ -43,7 +43,7 @@ test("holdfast.proto: fits in 100 columns, and says of each field what it is", (
 test.each(messages.map((message) => [message.name, message] as const))(
   "holdfast.proto: %s has each key of its schema, and each number once",
   (name, { fields, reserved }) => {
-    const schema = entities.get(name) as TSchema;
+    const schema = contractMessages.get(name) as TSchema;
     const keys = Object.keys(schema["properties"]);
     const jsonOnly = name === "QueueInfoRequest" ? ["name"] : [];
     const protobufOnly = name === "QueueInfo" ? ["namespace"] : [];

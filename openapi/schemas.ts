@@ -1,4 +1,4 @@
-// The schemas of the wire: entities, and the request and reply of each operation, in API order.
+// The schemas of the wire: messages, and the request and reply of each operation, in API order.
 // They are also the API reference, so every key has a description and an example. Requests are
 // validated on the hot path, so the schemas check types and bounds only: the patterns of
 // durations, date-times, names and ids are for the document, and the server parses these texts.

@@ -10,14 +10,14 @@ const ofPages: readonly TSchema[] = Object.values(pages).flatMap(({ response }) 
 );
 
 /** Messages by name, each after the messages that it contains. */
-export const entities: ReadonlyMap<string, TSchema> = byName([
+export const messages: ReadonlyMap<string, TSchema> = byName([
   Reply,
   ...Object.values(operations).flatMap(({ request, response }) => [request, response]),
   ...ofPages,
 ]);
 
 /** The messages in replies, of which some are in requests too. */
-export const replyEntities: ReadonlyMap<string, TSchema> = byName([
+export const replyMessages: ReadonlyMap<string, TSchema> = byName([
   Reply,
   ...Object.values(operations).map(({ response }) => response),
   ...ofPages,
