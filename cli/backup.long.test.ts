@@ -50,7 +50,7 @@ async function textsOf(client: Client, queue_name: string, partitions: number): 
   return texts.sort();
 }
 
-test("backup: of a server under load holds all that was answered before, and nothing by half", async () => {
+test("backup: under load contains everything acknowledged before it, and no partial call", async () => {
   const data = inFolder("data");
   const made = await withServer(
     data,
@@ -106,7 +106,7 @@ test("backup: of a server under load holds all that was answered before, and not
   });
 });
 
-test("backup: without --backups it is refused, with what to do", async () => {
+test("backup: without --backups it is refused with advice", async () => {
   await withServer(inFolder("off"), [], async (_, server) => {
     const { code, error } = await holdfast(["backup"], server);
     expect(code).toBe(exitCodes.refused.code);
@@ -114,7 +114,7 @@ test("backup: without --backups it is refused, with what to do", async () => {
   });
 });
 
-test("backup: where its folder cannot be made nothing is left, and the server goes on", async () => {
+test("backup: if its folder cannot be made, nothing remains and the server continues", async () => {
   writeFileSync(inFolder("file"), "");
   await withServer(
     inFolder("unwritable"),
@@ -129,7 +129,7 @@ test("backup: where its folder cannot be made nothing is left, and the server go
   );
 });
 
-test("restore: what is not a whole backup is refused, and nothing is left of it", async () => {
+test("restore: an incomplete backup is refused, and nothing remains", async () => {
   const backups = inFolder("spoilt");
   const made = await withServer(inFolder("spoil"), ["--backups", backups], async (client) => {
     await client.createQueue({ queue_name: "q", ...timeouts, requested_partitions: 3 });
@@ -162,7 +162,7 @@ test("restore: what is not a whole backup is refused, and nothing is left of it"
   expect(full.error).toContain("--data is invalid; expected a folder that is empty");
 });
 
-test("restore: one that is killed leaves all of it or nothing, and can be begun again", async () => {
+test("restore: if killed, leaves all or nothing, and can be repeated", async () => {
   const backups = inFolder("killed-backups");
   const made = await withServer(inFolder("to-kill"), ["--backups", backups], async (client) => {
     await client.createQueue({ queue_name: "q", ...timeouts, requested_partitions: 3 });
@@ -190,7 +190,7 @@ test("restore: one that is killed leaves all of it or nothing, and can be begun 
   }
 });
 
-test("restore: what was of a test clock stays so, and goes on where that was", async () => {
+test("restore: data of a test clock continues from its time", async () => {
   const flags = ["--test-clock", "--backups", inFolder("ahead-backups")];
   const at = await withServer(inFolder("ahead"), flags, async (client, server) => {
     await client.createQueue({ queue_name: "orders", ...timeouts });

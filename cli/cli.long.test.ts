@@ -109,7 +109,7 @@ test("produce: takes arguments, files, and JSON lines", async () => {
   ]);
 });
 
-test("produce: items of many lines go in batches, and what a bad line follows is told", async () => {
+test("produce: many lines are sent in batches, and an error reports how many items precede a bad line", async () => {
   const queue = await queueOf("batched");
   const lines = Array.from({ length: 2_500 }, (_, index) => JSON.stringify(`item ${index}`));
   expect(await json("produce batched --batch 1000", lines.join("\n"))).toMatchObject({
@@ -129,7 +129,7 @@ test("produce: items of many lines go in batches, and what a bad line follows is
   );
 });
 
-test("produce --key: an input that comes again is not produced again", async () => {
+test("produce --key: a repeated input is produced once", async () => {
   const queue = await queueOf("named");
   const lines = Array.from({ length: 5 }, (_, index) => `"${index}"`);
   const first = lines.slice(0, 4).join("\n");
@@ -154,7 +154,7 @@ test("produce --ids: prints what a script needs to name the items", async () => 
   expect({ produced, ids: ids.length }).toEqual({ produced: 2, ids: 2 });
 });
 
-test("transact: completes and produces what standard input says, all of it or nothing", async () => {
+test("transact: completes and produces as standard input requests, all or nothing", async () => {
   const inputs = await queueOf("inputs");
   const outputs = await queueOf("outputs");
   await inputs.produce("a");
@@ -180,7 +180,7 @@ test("transact: completes and produces what standard input says, all of it or no
   );
 });
 
-test("produce --header: goes along with every item that names none itself, and items get shows it", async () => {
+test("produce --header: applies to items without headers, and items get shows it", async () => {
   const queue = await queueOf("headers");
   const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   const own = '{"utf8": "own", "headers": {"a": "b=c"}}';
@@ -199,7 +199,7 @@ test("produce --header: goes along with every item that names none itself, and i
   }
 });
 
-test("produce --text: lines and arguments are payloads as they stand", async () => {
+test("produce --text: lines and arguments are payloads unchanged", async () => {
   const queue = await queueOf("texts");
   const lines = '  two anchors\n\n{"json": 1}\r\n\r\n \t \n\ufeff\r\n"quoted"\n';
   expect(await json("produce texts --text --kind k", lines)).toMatchObject({ produced: 5 });
@@ -285,7 +285,7 @@ test("lease, complete and retry: a lease that is piped is completed, and so are 
   expect({ code, out }).toEqual({ code: exitCodes.empty.code, out: "" });
 });
 
-test("extend and release: a lease is kept, and given back as if it had not been", async () => {
+test("extend and release: a lease is extended, then released without counting the attempt", async () => {
   const queue = await queueOf("kept");
   await queue.produce(["a", "b"]);
   const reply = await holdfast("lease kept --batch 2 --lease-timeout 2m --json");
@@ -320,7 +320,7 @@ test("extend and release: a lease is kept, and given back as if it had not been"
   expect(unit).toMatchObject({ code: exitCodes.refused.code, out: "" });
 });
 
-test("tables show control characters of items as escapes; JSON is as it was", async () => {
+test("tables: control characters of items are escaped; JSON is unchanged", async () => {
   const queue = await queueOf("hostile");
   const evil = "\u001b[2J\u0007\u009b31m\u202e\u007f";
   const shown = "\\u001b[2J\\u0007\\u009b31m\\u202e\\u007f";
@@ -334,7 +334,7 @@ test("tables show control characters of items as escapes; JSON is as it was", as
   expect(await json("items list hostile")).toMatchObject([{ kind: `k${evil}` }]);
 });
 
-test("complete and retry: what is piped is a lease of that queue, or nothing is done", async () => {
+test("complete and retry: piped input must be a lease of that queue, or nothing changes", async () => {
   const queue = await queueOf("piped");
   await queue.produce("a");
   const { out } = await holdfast("lease piped --json");
@@ -354,7 +354,7 @@ test("complete and retry: what is piped is a lease of that queue, or nothing is 
   expect(twice).toMatchObject({ code: exitCodes.refused.code, out: "completed 1 of piped\n" });
 });
 
-test("lease: shows people a table, and completes what it showed when told", async () => {
+test("lease: prints a table, and with --complete completes the items", async () => {
   const queue = await queueOf("shown");
   await queue.produce({ utf8: "two\nanchors", kind: "order" });
   const { code, out, error } = await holdfast("lease shown --complete");
@@ -365,7 +365,7 @@ test("lease: shows people a table, and completes what it showed when told", asyn
   expect(await queue.inspect()).toMatchObject({ queued: 0 });
 });
 
-test("lease: the table has headers and reasons where items have some", async () => {
+test("lease: the table has columns for headers and reasons if items have them", async () => {
   const queue = await queueOf("told");
   await queue.produce([{ utf8: "a", headers: { a: "1", b: "2" } }, "b"]);
   const lease = await queue.lease();
@@ -380,7 +380,7 @@ test("lease: the table has headers and reasons where items have some", async () 
   ]);
 });
 
-test("complete: a refusal names every id and why, for people and for machines", async () => {
+test("complete: a refusal lists each id with its reason, as text and as JSON", async () => {
   await queueOf("refused");
   const { code, error } = await holdfast("complete refused abc def --partition 0");
   const why = (id: string): string =>
@@ -449,7 +449,7 @@ test("queues: create, list, info, update and delete", async () => {
   });
 });
 
-test("produce: an item with a unique key is written once, and it says so", async () => {
+test("produce: an item with a unique key is written once, and the duplicate is reported", async () => {
   await json("queues create singles --unique-for 1h");
   expect(await json("queues info singles")).toMatchObject({ unique_for: "1h" });
   expect(await json("produce singles a --unique-key k")).toEqual({
@@ -500,7 +500,7 @@ test("queues pause, resume: stop leases, produces or both, and list and info sho
   expect((await json("lease halted --complete")).items).toHaveLength(1);
 });
 
-test("queues delete: nothing is asked where nothing would be lost", async () => {
+test("queues delete: no confirmation is required if nothing would be lost", async () => {
   await queueOf("target");
   await queueOf("aiming", { dead_queue: "target" });
   expect(await holdfast("queues delete target")).toMatchObject({ code: exitCodes.refused.code });
@@ -513,7 +513,7 @@ test("queues delete: nothing is asked where nothing would be lost", async () => 
   });
 });
 
-test("queues update: a dry run says what surplus partitions hold, and no more is than was expected", async () => {
+test("queues update: a dry run reports the items of surplus partitions, and --expect limits them", async () => {
   const queue = await queueOf("shrinks", { requested_partitions: 2 });
   await queue.produce(["a", "b"]);
   await queue.produce(["c", "d"]);
@@ -536,7 +536,7 @@ test("queues update: a dry run says what surplus partitions hold, and no more is
   });
 });
 
-test("queues list: counts all queues, those that are new too", async () => {
+test("queues list: counts the items of all queues, including new ones", async () => {
   await using own = await listeningApp();
   const { queue } = createClient({ url: own.url });
   const names = Array.from({ length: 102 }, (_, index) => `q${String(index).padStart(3, "0")}`);
@@ -556,7 +556,7 @@ test("queues list: counts all queues, those that are new too", async () => {
   expect(counts.slice(99)).toEqual([{ ready: 1, leased: 0, scheduled: 0 }, none, none, none]);
 });
 
-test("queues create --if-not-exists: creates a queue, or leaves the one that is there", async () => {
+test("queues create --if-not-exists: creates a queue, or keeps an existing one", async () => {
   const create = "queues create once --if-not-exists";
   expect(await holdfast(create)).toEqual({ code: 0, out: "created once\n", error: "" });
   for (const [flags, told] of [
@@ -579,7 +579,7 @@ test("queues create --if-not-exists: creates a queue, or leaves the one that is 
   expect(bad.error).toStartWith("error: lease timeout is too long; ");
 });
 
-test("stats and inspect: show counts, once or again and again", async () => {
+test("stats and inspect: print counts, once or repeatedly", async () => {
   const queue = await queueOf("counted", { requested_partitions: 2 });
   await queue.produce(["a", "b"]);
   const { out } = await holdfast("stats counted");
@@ -602,7 +602,7 @@ test("stats and inspect: show counts, once or again and again", async () => {
 });
 
 describe("items", () => {
-  test("list: shows every partition's items with their states, up to a limit, from a pivot", async () => {
+  test("list: prints the items of each partition with their states, up to a limit, from a pivot", async () => {
     const queue = await queueOf("listed", { requested_partitions: 2 });
     await queue.produce([{ utf8: "a", kind: "k", reference: "r" }, "b"]);
     await queue.produce(["c", { utf8: "later", enqueue_at: "2999-01-01T00:00:00Z" }]);
@@ -630,7 +630,7 @@ describe("items", () => {
     expect(pivot.error).toStartWith("error: --pivot is invalid; expected --partition with it\n");
   });
 
-  test("peek: shows what a lease would take next, and leases nothing", async () => {
+  test("peek: prints the items that a lease would get next, without leasing", async () => {
     const queue = await queueOf("peeked", { requested_partitions: 2 });
     await queue.produce("alone");
     await queue.produce(Array.from({ length: 202 }, (_, index) => String(index)));
@@ -649,7 +649,7 @@ describe("items", () => {
     });
   });
 
-  test("delete: removes what is named from its partition, and does not claim more", async () => {
+  test("delete: removes the given items of a partition, and reports only those", async () => {
     const queue = await queueOf("shrinking");
     await queue.produce(["a", "b", "c"]);
     const [a, b] = await json("items list shrinking");
@@ -673,7 +673,7 @@ describe("items", () => {
   });
 });
 
-test("reload: has a queue counted anew", async () => {
+test("reload: recounts a queue", async () => {
   await queueOf("reloaded");
   expect(await holdfast("reload reloaded")).toEqual({
     code: 0,
@@ -683,7 +683,7 @@ test("reload: has a queue counted anew", async () => {
   expect(await json("reload reloaded")).toMatchObject({ code: 200 });
 });
 
-test("clock advance: lets time pass on a server with a test clock, and says what time it is", async () => {
+test("clock advance: advances the test clock of a server, and prints its time", async () => {
   await using own = await listeningApp({}, { testClock: true });
   const { queue } = createClient({ url: own.url });
   await queue("q1").create({ lease_timeout: "30s", expire_timeout: "1h" });
@@ -705,7 +705,7 @@ test("clock advance: lets time pass on a server with a test clock, and says what
   });
 });
 
-test("durations of --at, --before and --from count from the server's time", async () => {
+test("durations: --at, --before and --from are relative to the server's time", async () => {
   await using own = await listeningApp({}, { testClock: true });
   const client = createClient({ url: own.url });
   await client.queue("q1").create({ lease_timeout: "30s", expire_timeout: "1d" });
@@ -728,7 +728,7 @@ test("durations of --at, --before and --from count from the server's time", asyn
   expect(await client.queue("q1").inspect()).toMatchObject({ queued: 2 });
 });
 
-test("clear: removes the kinds that are named, once that is confirmed, and says how many", async () => {
+test("clear: removes the given kinds after a confirmation, and prints the counts", async () => {
   const queue = await queueOf("cleared");
   await queue.produce(["a", "b", "c", { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" }]);
   await queue.lease({ batch: 1 });
@@ -761,7 +761,7 @@ test("clear: removes the kinds that are named, once that is confirmed, and says 
   expect(await queue.inspect()).toMatchObject({ scheduled: 0 });
 });
 
-test("clear, queues delete: a dry run says what would be lost, and no more is than was expected", async () => {
+test("clear, queues delete: a dry run prints what would be lost, and --expect limits it", async () => {
   const queue = await queueOf("guarded");
   await queue.produce(["a", "b", "c"]);
   await queue.lease({ batch: 1 });
@@ -789,7 +789,7 @@ test("clear, queues delete: a dry run says what would be lost, and no more is th
   expect(await queue.inspect()).toMatchObject({ queued: 0 });
 });
 
-test("explain: what is the matter, or that nothing is", async () => {
+test("explain: prints findings, or that there are none", async () => {
   const queue = await queueOf("explained");
   expect(await holdfast("explain explained")).toMatchObject({
     out: "explained: there are no items, and nobody waits for any\n",
@@ -808,7 +808,7 @@ test("explain: what is the matter, or that nothing is", async () => {
   });
 });
 
-test("clients: who holds items, and who waits for some", async () => {
+test("clients: prints clients that hold items and clients that wait", async () => {
   const queue = await queueOf("visited");
   expect(await holdfast("clients visited")).toMatchObject({
     out: "0 clients with items, 0 waiting for some\n",
@@ -831,7 +831,7 @@ test("clients: who holds items, and who waits for some", async () => {
   await waiting.catch(() => undefined);
 });
 
-test("overview: all queues, the worst first, and how they are together", async () => {
+test("overview: prints all queues, the worst first, and totals", async () => {
   const quiet = await queueOf("a-quiet");
   const paused = await queueOf("z-paused");
   await paused.produce("a");
@@ -848,7 +848,7 @@ test("overview: all queues, the worst first, and how they are together", async (
   await quiet.delete();
 });
 
-test("overview --watch: again and again, with rates once there are two", async () => {
+test("overview --watch: refreshes, with rates from the second output", async () => {
   await queueOf(`watched-${crypto.randomUUID()}`);
   const watched = spawn(["overview", "--watch", "1s", "--rows", "10000"], "");
   let out = "";
@@ -874,7 +874,7 @@ describe("export and import", () => {
     return { name, path: file(`${name}.jsonl`) };
   }
 
-  test("what is exported is there again after an import: order, kinds, attempts, instants", async () => {
+  test("an import restores exported items with order, kinds, attempts and instants", async () => {
     const { name, path } = await exported();
     expect(await json(`export ${name} --out ${path} --page 7`)).toMatchObject({ exported: 41 });
     const { out } = await holdfast(`export ${name}`);
@@ -910,7 +910,7 @@ describe("export and import", () => {
     });
   });
 
-  test("an export that was broken off goes on after its last whole line", async () => {
+  test("an interrupted export continues after its last whole line", async () => {
     const { name, path } = await exported();
     await json(`export ${name} --out ${path}`);
     const whole = readFileSync(path, "utf8");
@@ -934,7 +934,7 @@ describe("export and import", () => {
     );
   });
 
-  test("an import that was broken off goes on after its last call", async () => {
+  test("an interrupted import continues after its last call", async () => {
     const { name, path } = await exported();
     await json(`export ${name} --out ${path}`);
     const good = readFileSync(path, "utf8");
@@ -992,7 +992,7 @@ describe("completions", () => {
       .map((line) => line.split("\t")[0] ?? "");
 
   test.if(Bun.which("bash") !== null)(
-    "bash completes what is typed by asking, however often it is told to",
+    "bash completes words by calling the command, also repeatedly",
     async () => {
       const bin = file("bin");
       mkdirSync(bin);
@@ -1018,7 +1018,7 @@ echo "\${COMPREPLY[@]}"`;
     },
   );
 
-  test("commands, flags, and names of queues are offered", async () => {
+  test("commands, flags and names of queues are suggested", async () => {
     await queueOf("offered-queue");
     expect(await offered(["pro"])).toEqual(["produce"]);
     expect(await offered(["queues", "de"])).toEqual(["delete"]);
@@ -1028,7 +1028,7 @@ echo "\${COMPREPLY[@]}"`;
   });
 });
 
-describe("what goes wrong", () => {
+describe("errors", () => {
   test.each([
     [
       "prodce",
@@ -1099,7 +1099,7 @@ describe("what goes wrong", () => {
     expect(error).not.toMatch(/\n +at |\.ts:\d/);
   });
 
-  test("a file that cannot be read or written is the user's to mend, not a bug", async () => {
+  test("a file that cannot be read or written is a usage error, not a bug", async () => {
     await queueOf("filed");
     for (const line of ["export filed --out missing/out.jsonl", `import filed ${folder}`]) {
       const { code, out, error } = await holdfast(line);
@@ -1127,7 +1127,7 @@ describe("what goes wrong", () => {
     });
   });
 
-  test("an answer that is not the server's leaves the outcome unknown, and a key is sent", async () => {
+  test("after an answer that is not the server's the outcome is unknown, and a key is sent", async () => {
     const asked: (string | null)[] = [];
     const proxy = Bun.serve({
       port: 0,
@@ -1150,7 +1150,7 @@ describe("what goes wrong", () => {
   });
 });
 
-test("confirm-loss: says so where nothing was lost", async () => {
+test("confirm-loss: reports if nothing was lost", async () => {
   expect((await holdfast("confirm-loss")).out).toBe(
     "nothing to confirm: this server knows of no loss\n",
   );
@@ -1158,7 +1158,7 @@ test("confirm-loss: says so where nothing was lost", async () => {
   expect((await holdfast("confirm-loss --expect few")).code).toBe(exitCodes.usage.code);
 });
 
-test("whoami, keys, actions: a server without keys says that there are none", async () => {
+test("whoami, keys, actions: a server without keys reports that it has none", async () => {
   expect((await holdfast("whoami")).out).toBe(
     "nobody in particular: the server asks for no API keys\n",
   );
@@ -1171,7 +1171,7 @@ test("whoami, keys, actions: a server without keys says that there are none", as
   expect((await holdfast("actions untouched")).out).toMatch(/^nothing was done since \d{4}-.*Z\n$/);
 });
 
-test("--url: a path in it is where a proxy has the server", async () => {
+test("--url: may have the path prefix of a proxy", async () => {
   await using behind = await listeningApp({ basePath: "/tools/holdfast" });
   const env = { HOLDFAST_URL: `${behind.url}/tools/holdfast` };
   const created = await run(["queues", "create", "orders"], "", env);
@@ -1192,7 +1192,7 @@ test("help: lists every command and exit code; NO_COLOR and pipes get no colours
   expect((await holdfast("--version")).out).toMatch(/^holdfast \d+\.\d+\.\d+\n$/);
 });
 
-test("documentation: the page has every command and exit code as they are", async () => {
+test("documentation: the page lists each command and exit code", async () => {
   const page = readFileSync(join(import.meta.dir, "../content/docs/command-line.mdx"), "utf8");
   const words = page.replaceAll("`", "");
   for (const { code, when } of Object.values(exitCodes))

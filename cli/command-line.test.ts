@@ -33,7 +33,7 @@ function meaningsOf(flag: string): Map<string, string[]> {
   return found;
 }
 
-test("flags: --reason selects items, --because says why, and -w watches, in every command", () => {
+test("flags: --reason filters, --because gives a reason and -w watches, in every command", () => {
   expect([...meaningsOf("--reason").values()]).toEqual([
     ["items find", "items groups", "redrive", "repair"],
   ]);

@@ -37,14 +37,14 @@ test.each([
   expect(exitCodeOf(errorOf(refused(status), true))).toBe(code);
 });
 
-test("exit codes: no connection, no answer, a slip, and a bug", () => {
+test("exit codes: no connection, no answer, a usage error, and a bug", () => {
   expect(exitCodeOf(new Unavailable(refused(null)))).toBe(exitCodes.unreachable.code);
   expect(exitCodeOf(new OutcomeUnknown(refused(null)))).toBe(exitCodes.unknown.code);
   expect(exitCodeOf(new UsageError("no"))).toBe(exitCodes.usage.code);
   expect(exitCodeOf(new Error("no"))).toBe(exitCodes.bug.code);
 });
 
-test("exit codes: what follows a call without an answer leaves its outcome unknown", () => {
+test("exit codes: a refusal after an attempt without an answer is an unknown outcome", () => {
   for (const status of [453, 503]) {
     const error = errorOf(refused(status), true);
     error.followsUnknown = true;
@@ -52,12 +52,12 @@ test("exit codes: what follows a call without an answer leaves its outcome unkno
   }
 });
 
-test("exit codes: each means one thing", () => {
+test("exit codes: each has one meaning", () => {
   const codes = Object.values(exitCodes).map(({ code }) => code);
   expect(new Set(codes).size).toBe(codes.length);
 });
 
-test("a refusal of the server is told without the usage of the command", async () => {
+test("exit codes: a refusal of the server is printed without the usage of the command", async () => {
   for (const [words, message] of [
     [["inspect", "nowhere"], "queue does not exist; no such queue named 'nowhere'"],
     [["queues", "create", "a b"], "queue name is invalid; 'a b' cannot contain whitespace"],
@@ -69,7 +69,7 @@ test("a refusal of the server is told without the usage of the command", async (
   }
 });
 
-test("a server that cannot be reached: nobody listens, no such name, no TLS, a certificate not trusted", async () => {
+test("exit codes: unreachable: nothing listens, unknown name, no TLS, untrusted certificate", async () => {
   let answered = 0;
   const fetch = () => {
     answered += 1;
@@ -97,7 +97,7 @@ test("a server that cannot be reached: nobody listens, no such name, no TLS, a c
   }
 });
 
-test("a connection that breaks before the answer leaves the outcome unknown", async () => {
+test("exit codes: the outcome is unknown if the connection breaks before the answer", async () => {
   const breaking = Bun.listen({
     port: 0,
     hostname: "127.0.0.1",
@@ -115,7 +115,7 @@ test("a connection that breaks before the answer leaves the outcome unknown", as
   }
 });
 
-test("what is refused after an attempt without an answer says that it may be done", async () => {
+test("exit codes: a refusal after an attempt without an answer says that the call may be done", async () => {
   let asked = 0;
   const proxy = Bun.serve({
     port: 0,

@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import type { Client } from "../client/client.ts";
 import type { ItemFilter } from "../client/wire.ts";
-import { dateTimeOf, pastInstant, type When, wholeNumber } from "./values.ts";
+import { dateTimeOf, pastInstant, type When, wholeNumber } from "./option-parsers.ts";
 
 export interface FilterOptions {
   readonly kind?: string;

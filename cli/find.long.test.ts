@@ -49,7 +49,7 @@ async function setup() {
   return { queue, dead, ids };
 }
 
-test("items find: which, and why they failed; up to a limit, which it says", async () => {
+test("items find: prints matching items with their reasons, and the limit if it was reached", async () => {
   const { queue, dead } = await setup();
   const { out } = await run(["items", "find", dead.name, "--reason", "card 7 declined"]);
   const [head, ...rows] = out.trimEnd().split("\n");
@@ -94,7 +94,7 @@ test.each<[string, readonly string[], string[]]>([
   expect(items.map(({ payload }: { payload: string }) => atob(payload))).toEqual(texts);
 });
 
-test("items find: by the first id and by the queue that it died in", async () => {
+test("items find: filters by the first id and by the queue of origin", async () => {
   const { queue, dead, ids } = await setup();
   const { items } = await json(
     "items",
@@ -108,7 +108,7 @@ test("items find: by the first id and by the queue that it died in", async () =>
   expect(items).toMatchObject([{ payload: btoa("b"), origin_id: ids[1] }]);
 });
 
-test("items groups: how many by reason, the most first, or by what else they have in common", async () => {
+test("items groups: counts by reason, the largest first, or by another field", async () => {
   const { queue, dead } = await setup();
   const { out } = await run(["items", "groups", dead.name]);
   const [head, ...rows] = out.trimEnd().split("\n");
@@ -126,7 +126,7 @@ test("items groups: how many by reason, the most first, or by what else they hav
   expect((await run(["items", "groups", queue.name])).out).toMatch(/\(none\)\n$/);
 });
 
-test("items find and groups --dead: what died in a queue, of all that its dead queue has", async () => {
+test("items find and groups --dead: only the items of the dead queue that come from this queue", async () => {
   const { queue, dead } = await setup();
   const other = client.queue(`other-${crypto.randomUUID().slice(0, 8)}`);
   await other.create({ ...timeouts, dead_queue: dead.name });
@@ -148,7 +148,7 @@ test("items find and groups --dead: what died in a queue, of all that its dead q
   ]);
 });
 
-test("items groups --top: the largest alone, and how many are in the others", async () => {
+test("items groups --top: prints the largest groups, and the total of the others", async () => {
   const { dead } = await setup();
   const { out } = await run(["items", "groups", dead.name, "--top", "1"]);
   const [, ...rows] = out.trimEnd().split("\n");
@@ -161,7 +161,7 @@ test("items groups --top: the largest alone, and how many are in the others", as
   });
 });
 
-test("items find and groups: a reason is printed whole, and is what --reason takes", async () => {
+test("items find and groups: a reason is printed whole, and --reason accepts it", async () => {
   const { queue, dead } = await setup();
   const reason = `upstream payments.internal did not answer within 30 s;\n  ${"it is overloaded ".repeat(3)}`;
   const lease = await queue.lease({ batch: 1 });
@@ -181,7 +181,7 @@ test("items find and groups: a reason is printed whole, and is what --reason tak
   }
 });
 
-test("items get and explain: one item, by its id or by one that it had", async () => {
+test("items get and explain: print one item, by its id or a former one", async () => {
   const { queue, dead, ids } = await setup();
   const { items } = await json("items", "find", dead.name, "-n", "1");
   const { out } = await run(["items", "get", items[0].id]);
@@ -210,7 +210,7 @@ test("items get and explain: one item, by its id or by one that it had", async (
   expect(nowhere.out).toStartWith("No item has this id");
 });
 
-test("redrive: says how many, asks, and has them sent back; --follow waits", async () => {
+test("redrive: prints the count, asks, and sends items back; --follow waits", async () => {
   const { queue, dead } = await setup();
   const reason = ["--reason", "card 1 declined"];
   const dry = await run(["redrive", dead.name, ...reason, "--dry-run"]);
@@ -229,7 +229,7 @@ test("redrive: says how many, asks, and has them sent back; --follow waits", asy
   expect(await dead.inspect()).toMatchObject({ queued: 1 });
 });
 
-test("redrive, repair --expect: refused where there are more, and moves nothing", async () => {
+test("redrive, repair --expect: refused if there are more, and nothing moves", async () => {
   const { queue, dead } = await setup();
   const few = await run(["redrive", dead.name, "--expect", "2", "--yes"]);
   expect(few).toMatchObject({ code: exitCodes.refused.code, out: "" });
@@ -244,7 +244,7 @@ test("redrive, repair --expect: refused where there are more, and moves nothing"
   expect(out).toStartWith(`3 items of ${dead.name} will go to where they came from; `);
 });
 
-test("redrive: a dry run says how many go where, and how many stay", async () => {
+test("redrive: a dry run prints how many items go where, and how many stay", async () => {
   const { queue, dead } = await setup();
   const dieIn = async (name: string, count: number) => {
     const other = client.queue(name);
@@ -263,7 +263,7 @@ test("redrive: a dry run says how many go where, and how many stay", async () =>
   );
 });
 
-test("redrive: these items, to another queue, so many and so fast", async () => {
+test("redrive: moves given items to another queue, up to a count, at a rate", async () => {
   const { queue, dead } = await setup();
   const { items } = await json("items", "find", dead.name);
   const begun = await json("redrive", dead.name, items[1].id, "--to", queue.name, "--yes");
@@ -296,7 +296,7 @@ test("redrive: these items, to another queue, so many and so fast", async () => 
   expect((await run(["tasks", "list", queue.name])).out).toBe("there are no tasks\n");
 });
 
-test("overview: says which tasks run, and how far they are", async () => {
+test("overview: prints running tasks with their progress", async () => {
   const { queue } = await setup();
   await queue.produce(Array.from({ length: 900 }, (_, index) => String(index)));
   const { task_id } = await queue.repair({ action: "delete", filter: {}, per_second: 1 });
@@ -307,14 +307,14 @@ test("overview: says which tasks run, and how far they are", async () => {
   await client.cancelTask({ task_id });
 });
 
-test("redrive: items whose queue is gone stay, and it says so", async () => {
+test("redrive: items of a deleted queue stay, and a line reports them", async () => {
   const { queue, dead } = await setup();
   await queue.delete({ force: true });
   const { out } = await run(["redrive", dead.name, "--yes", "--follow"]);
   expect(out).toMatch(/is done: 0 of 3 items moved; 3 stay, their queue is gone\n$/);
 });
 
-test("repair: what waits is promoted, rejected with a reason, or removed", async () => {
+test("repair: waiting items are promoted, rejected with a reason, or removed", async () => {
   const { queue, dead } = await setup();
   await queue.produce([{ utf8: "later", enqueue_at: new Date(Date.now() + 3_600_000) }]);
   const before = await queue.inspect();
@@ -345,7 +345,7 @@ test("repair: what waits is promoted, rejected with a reason, or removed", async
   expect(await dead.inspect()).toMatchObject({ queued: 0 });
 });
 
-test("repair: what a client holds is given back, and nobody is asked for a filter", async () => {
+test("repair: items that a client holds are released, without a filter", async () => {
   const { queue } = await setup();
   const lease = await queue.lease({ clientId: "worker-7" });
   const retry = ["repair", queue.name, "retry", "--holder", "worker-7"];
@@ -382,13 +382,13 @@ test.each<[readonly string[], keyof typeof exitCodes, string]>([
   [["tasks", "info", "x"], "refused", "no such task 'x'"],
   [["tasks", "cancel", "x"], "refused", "no such task 'x'"],
   [["tasks", "list", "none"], "refused", "no such queue named 'none'"],
-])("%j is refused, and says why", async (words, code, message) => {
+])("%j is refused with a reason", async (words, code, message) => {
   const ended = await run(words);
   expect(ended).toMatchObject({ code: exitCodes[code].code, out: "" });
   expect(ended.error).toContain(message);
 });
 
-test("retry --because: says why, and the next holder and the dead queue hear it", async () => {
+test("retry --because: the reason is in the next lease and in the dead queue", async () => {
   const { queue } = await setup();
   const lease = await run(["lease", queue.name, "--json"]);
   const { code } = await run(["retry", queue.name, "--because", "no stock"], lease.out);

@@ -2,7 +2,7 @@
 
 import { Option } from "commander";
 import { bounds } from "../openapi/bounds.ts";
-import { wholeNumber } from "./values.ts";
+import { wholeNumber } from "./option-parsers.ts";
 
 export interface GuardOptions {
   readonly dryRun?: boolean;

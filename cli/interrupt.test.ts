@@ -47,7 +47,7 @@ async function queueOf(name: string) {
   return queue;
 }
 
-test("produce: an interrupt says how many items are there", async () => {
+test("produce: an interrupt prints how many items are stored", async () => {
   const queue = await queueOf("interrupted");
   const child = start("produce", "interrupted", "--batch", "1");
   child.stdin.write('"a"\n"b"\n"c"\n');
@@ -64,7 +64,7 @@ test("produce: an interrupt says how many items are there", async () => {
   ]).toContain(out + error);
 });
 
-test("bench: an interrupt deletes the queue that it made", async () => {
+test("bench: an interrupt deletes its queue", async () => {
   const benches = async () =>
     (await client.listQueues({ pivot: "bench", limit: 10 })).items
       .map(({ queue_name }) => queue_name)
@@ -80,7 +80,7 @@ test("bench: an interrupt deletes the queue that it made", async () => {
 });
 
 test.each(["SIGINT", "SIGKILL"] as const)(
-  "export and import: what %s breaks off goes on, and in the end each item is there once",
+  "export and import: continue after %s, and each item is there once",
   async (signal) => {
     const from = await queueOf(`from-${signal}`);
     const texts = Array.from({ length: 3_000 }, (_, index) => `item ${index}`);

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const main = join(import.meta.dir, "main.ts");
 const holdfast = (...words: string[]): Promise<Run> => runInProcess(words, { cwd: folder });
 
-test("key: shows a key and the line that lets it in, and writes nothing", async () => {
+test("key: prints a key and its line for the file of keys, and writes nothing", async () => {
   const { code, out, error } = await holdfast("key", "billing", "of", "Anna");
   expect(code).toBe(0);
   // Standard output is only the key, for a file or another program.
@@ -34,7 +34,7 @@ test("key: shows a key and the line that lets it in, and writes nothing", async 
   expect(Object.keys(made)).toEqual(["key", "line"]);
 });
 
-test("key: with --api-keys-file a server lets it in, also one that runs already", async () => {
+test("key: with --api-keys-file a server accepts it, also a running one", async () => {
   const path = join(folder, "keys");
   const added = async (name: string): Promise<string> => {
     const { code, out } = await holdfast("key", name, "--api-keys-file", "keys", "--json");
@@ -65,7 +65,7 @@ test("key: with --api-keys-file a server lets it in, also one that runs already"
   }
 });
 
-test("key: what is no file of keys is left as it is, and no key is shown", async () => {
+test("key: a file that is not a file of keys stays unchanged, and no key is printed", async () => {
   const path = join(folder, "other");
   const digests = Array.from({ length: apiKeysMax }, (_, index) => String(index).padStart(64, "0"));
   const full = `${digests.join("\n")}\n`;
@@ -92,7 +92,7 @@ test("key: what is no file of keys is left as it is, and no key is shown", async
   );
 });
 
-test("key: --role and --queues say what it is for", async () => {
+test("key: --role and --queues limit it", async () => {
   const line = async (...words: string[]) =>
     JSON.parse((await holdfast("key", "x", "--json", ...words)).out).line;
   expect((await line()).slice(64)).toBe("  x");
@@ -120,7 +120,7 @@ test("key: --role and --queues say what it is for", async () => {
   }
 });
 
-test("whoami, keys, actions: a server of several threads tells who asks, who may, and who did what", async () => {
+test("whoami, keys, actions: a server with several threads returns the key, all keys and their actions", async () => {
   const made = async (name: string, ...words: string[]): Promise<string> =>
     JSON.parse((await holdfast("key", name, "--api-keys-file", "roles", "--json", ...words)).out)
       .key;

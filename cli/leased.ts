@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import { UsageError } from "./exit-codes.ts";
 import { parsedLine, pipedInput, textLinesOf } from "./input.ts";
-import { wholeNumber } from "./values.ts";
+import { wholeNumber } from "./option-parsers.ts";
 
 interface Leased {
   readonly partition: number;
@@ -33,31 +33,31 @@ export interface Naming {
   readonly partition: number | undefined;
 }
 
-interface Saying {
+interface LeaseCalls {
   /** Called once for each lease. */
-  readonly say: (lease: Leased) => Promise<unknown>;
+  readonly send: (lease: Leased) => Promise<unknown>;
   /** Called once with the number of items, even if a later call failed. */
-  readonly tell: (count: number) => void;
+  readonly report: (count: number) => void;
 }
 
-export async function sayOf(
+export async function forEachLease(
   naming: Naming,
   command: Command,
-  { say, tell }: Saying,
+  { send, report }: LeaseCalls,
 ): Promise<void> {
   const leases = await leasedOf(naming, command);
   let count = 0;
   try {
     for (const lease of leases) {
-      await say(lease);
+      await send(lease);
       count += lease.ids.length;
     }
   } catch (error) {
     // The calls before the failed one have taken effect.
-    if (count > 0) tell(count);
+    if (count > 0) report(count);
     throw error;
   }
-  tell(count);
+  report(count);
 }
 
 /** One entry for each lease. */

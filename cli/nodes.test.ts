@@ -63,7 +63,7 @@ const cluster: NodesListReply = {
   })),
 };
 
-test("nodes: each with its state, and how many shards it owns and which", async () => {
+test("nodes: prints each with its state, and how many shards it owns and which", async () => {
   expect(linesOf(await runWith(cluster))).toEqual([
     ["node", "version", "state", "shards", "joined", "seen"],
     [first, "1.0.0", "up", "3: 0-1, 3", joined, seen],
@@ -71,7 +71,7 @@ test("nodes: each with its state, and how many shards it owns and which", async 
   ]);
 });
 
-test("nodes --shards: the owner of each shard, its epoch and its load", async () => {
+test("nodes --shards: prints the owner of each shard, its epoch and its load", async () => {
   expect(linesOf(await runWith(cluster, "--shards"))).toEqual([
     ["shard", "node", "epoch", "taken over", "items/s"],
     ["0", first, "1", joined, "1"],
@@ -83,7 +83,7 @@ test("nodes --shards: the owner of each shard, its epoch and its load", async ()
   expect(shards).toEqual(cluster.shards.map((one, at) => ({ ...one, ...loaded[at] })));
 });
 
-test("nodes --shards: shards that cannot be reached have no load, and are named", async () => {
+test("nodes --shards: unreachable shards have no load, and are named", async () => {
   const some = { ...overview, shards: loaded.slice(0, 3), unreached: [3] };
   const lacking = await runAt(() => Response.json(some), cluster, "--shards");
   expect(linesOf(lacking.out).map((line) => line.at(-1))).toEqual([
@@ -125,13 +125,13 @@ test("nodes: shards that are free, or whose owner is gone, are named under the t
   expect(single.at(-1)).toEqual(["shard 3 has no live owner: its calls wait for one"]);
 });
 
-test("nodes --json: the reply as it is; a server that is alone says so", async () => {
+test("nodes --json: prints the reply unchanged, also that of a single server", async () => {
   expect(JSON.parse(await runWith(cluster, "--json"))).toEqual(cluster);
   const alone = { items: [], shards: [] };
   expect(await runWith(alone)).toBe("one server, and no nodes; --node-url makes it one\n");
 });
 
-test("nodes drain: asks for it, and says how many shards the node still has; --undo takes it back", async () => {
+test("nodes drain: starts a drain, and prints how many shards are left; --undo cancels it", async () => {
   const reply = { ...node, url: first, draining: true };
   const of = (shards: number[], ...words: string[]) =>
     runWith({ ...reply, shards }, "drain", first, ...words);

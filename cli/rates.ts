@@ -1,6 +1,6 @@
 // Computes rates from two samples of counters.
 
-export interface Look<Name extends string> {
+export interface Sample<Name extends string> {
   /** Milliseconds of a monotonic clock. */
   readonly at: number;
   readonly counters: Readonly<Record<Name, number>>;
@@ -12,17 +12,17 @@ export interface Look<Name extends string> {
  */
 export function rateOf<Name extends string>(
   name: Name,
-  before: Look<Name> | null,
-  now: Look<Name>,
+  before: Sample<Name> | null,
+  now: Sample<Name>,
 ): number | null {
   const seconds = before === null ? 0 : (now.at - before.at) / 1_000;
   if (before === null || seconds <= 0) return null;
-  const from = isAnew(before, now) ? 0 : before.counters[name];
+  const from = isReset(before, now) ? 0 : before.counters[name];
   return (now.counters[name] - from) / seconds;
 }
 
 /** All counters are reset together, even those that are already higher than before. */
-function isAnew<Name extends string>(before: Look<Name>, now: Look<Name>): boolean {
+function isReset<Name extends string>(before: Sample<Name>, now: Sample<Name>): boolean {
   return (Object.keys(now.counters) as Name[]).some(
     (name) => now.counters[name] < before.counters[name],
   );

@@ -64,7 +64,7 @@ describe.skipIf(untraceable !== null)(`reshard: killed; ${untraceable ?? "by str
     ["mkdir,rename,unlink,rmdir,fsync", 1, 1],
     ["pwrite64", 10, 40],
   ])(
-    "at a call of %s: the old data or the new are whole",
+    "reshard: killed at a call of %s, leaves the old data or the new data whole",
     async (calls, first, step) => {
       rmSync(base, { recursive: true, force: true });
       await opened(base, 2, fill);

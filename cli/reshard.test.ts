@@ -122,7 +122,7 @@ test("reshard: data of a test clock stay data of a test clock", async () => {
   await opened(data, 2, seen, true);
 });
 
-test("reshard: what cannot be resharded is refused", async () => {
+test("reshard: data that cannot be resharded is refused", async () => {
   const data = copy("refused");
   const expected = "--data is invalid; expected data of a server";
   expect(await reshard(join(folder, "missing"), 2)).toEqual(
@@ -290,7 +290,7 @@ test.skipIf(whyNoDisk("tmpfs") !== null)(
   },
 );
 
-test("reshard: a start removes what a killed one left, unless one runs", async () => {
+test("reshard: a start removes the rest of a killed one, unless one runs", async () => {
   const data = copy("killed");
   const running = await openFor(data, 3);
   const start = () => openStore({ kind: "sqlite", directory: data, ballastBytes: 0 }, 0, () => "");

@@ -75,7 +75,7 @@ test.each([
   expect(version.out).toMatch(/^holdfast \d+\.\d+\.\d+\n$/);
 });
 
-test("a slip in the command or a flag is named", async () => {
+test("serve: a misspelt command or flag is named", async () => {
   const [slip, flag] = await Promise.all([
     outcome(...bunStart, "sevre"),
     outcome(...command, "--prot", "1"),
@@ -86,7 +86,7 @@ test("a slip in the command or a flag is named", async () => {
   expect(flag.error).toContain("(did you mean --port?)");
 });
 
-test("a disk that fails at the start ends the process, and says so", async () => {
+test("serve: a disk that fails at the start ends the process with an error", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-serve-"));
   const data = join(folder, "data");
   const start = `trap "" XFSZ; ulimit -f 16; exec "$@"`;
@@ -107,7 +107,7 @@ test("a disk that fails at the start ends the process, and says so", async () =>
   });
 });
 
-test("the quick start shows what a start prints", async () => {
+test("serve: the quick start shows the output of a start", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-serve-"));
   await using server = await serve("--shards", "1", "--data", join(folder, "data"));
   const page = readFileSync(join(import.meta.dir, "../content/docs/quick-start.mdx"), "utf8");

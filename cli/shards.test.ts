@@ -80,7 +80,7 @@ test("shards: one shard has no total", async () => {
   ]);
 });
 
-test("shards: one that is down, and since when", async () => {
+test("shards: prints one that is down, and since when", async () => {
   const { example } = operations.overview.replies[200];
   const [shard] = example.shards;
   const since = "2026-03-01T12:00:00.000Z";
@@ -96,7 +96,7 @@ test("shards: one that is down, and since when", async () => {
   expect(lines[3]).toMatch(/^total +1 of 2 up /);
 });
 
-test("shards: where queues live, or would live", async () => {
+test("shards: prints the shard of a queue, existing or not", async () => {
   await using world = await setup(3);
   const { run, queueOf } = world;
   // Makes the server cache an overview, which lacks the queues created next.

@@ -59,20 +59,20 @@ async function shown(
 
 const bold = "\u001b[1m";
 
-test("tables have colours on a terminal, unless NO_COLOR is set, and JSON never has", async () => {
+test("tables: have colours on a terminal unless NO_COLOR is set; JSON never has", async () => {
   const hasRow = (text: string) => /orders[^\n]*\n/.test(text);
   expect(await shown(["queues", "list"], {}, hasRow)).toContain(bold);
   expect(await shown(["queues", "list"], { NO_COLOR: "1" }, hasRow)).not.toContain("\u001b[");
   expect(await shown(["queues", "list", "--json"], {}, hasRow)).not.toContain("\u001b[");
 });
 
-test("produce shows how far it is", async () => {
+test("produce: shows its progress", async () => {
   const isOver = (text: string) => text.includes("produced 2 items into orders");
   const text = await shown(["produce", "orders", "a", "b"], {}, isOver);
   expect(text).toMatch(/█{30} 2 items, [\d,]+\/s/);
 });
 
-test("export and import show how far they are, of how much", async () => {
+test("export and import: show their progress and the total", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-terminal-"));
   const file = join(folder, "orders.jsonl");
   try {
@@ -93,7 +93,7 @@ test("export and import show how far they are, of how much", async () => {
   }
 });
 
-test("stats --watch draws each table over the one before", async () => {
+test("stats --watch: draws each table over the previous one", async () => {
   const home = "\u001b[1;1H";
   const tables = (text: string) => text.split(home).filter((piece) => piece.includes("partition"));
   const watch = ["stats", "orders", "--watch", "10ms"];
@@ -101,19 +101,19 @@ test("stats --watch draws each table over the one before", async () => {
   expect(tables(text).length).toBeGreaterThanOrEqual(2);
 });
 
-test("stats --watch says how fast items come and go, from the second look on", async () => {
+test("stats --watch: prints rates from the second output on", async () => {
   const queue = createClient({ url: server.url }).queue("rated");
   await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
   await queue.produce(["a", "b"]);
   const watch = ["stats", "rated", "--watch", "10ms"];
-  const rates = (text: string) => text.match(/^a second: .*/gm) ?? [];
+  const rates = (text: string) => text.match(/^per second: .*/gm) ?? [];
   const text = await shown(watch, { NO_COLOR: "1" }, (soFar) => rates(soFar).length >= 2);
   const [first, second] = rates(text).map((line) => line.trimEnd());
-  expect(first).toBe("a second: - produced, - arrived, - leased, - completed, - lapsed, - dead");
-  expect(second).toBe("a second: 0 produced, 0 arrived, 0 leased, 0 completed, 0 lapsed, 0 dead");
+  expect(first).toBe("per second: - produced, - arrived, - leased, - completed, - lapsed, - dead");
+  expect(second).toBe("per second: 0 produced, 0 arrived, 0 leased, 0 completed, 0 lapsed, 0 dead");
 });
 
-test("queues delete --force: asks with the counts that will be lost, and goes on after a yes alone", async () => {
+test("queues delete --force: asks with the counts that will be lost, and continues only after yes", async () => {
   const client = createClient({ url: server.url });
   const queue = client.queue("forced");
   await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
@@ -130,7 +130,7 @@ test("queues delete --force: asks with the counts that will be lost, and goes on
   await expect(queue.info()).rejects.toThrow("queue does not exist");
 });
 
-test("a payload's control characters do not reach the terminal", async () => {
+test("tables: control characters of a payload do not reach the terminal", async () => {
   const queue = createClient({ url: server.url }).queue("bells");
   await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
   await queue.produce({ utf8: "a\u001b]0;owned\u0007b", kind: "\u001b[5m" });
@@ -140,7 +140,7 @@ test("a payload's control characters do not reach the terminal", async () => {
   for (const character of ["\u001b", "\u0007"]) expect(text).not.toContain(character);
 });
 
-test("clear: asks with the counts that will be lost, and goes on after a yes alone", async () => {
+test("clear: asks with the counts that will be lost, and continues only after yes", async () => {
   const queue = createClient({ url: server.url }).queue("asked");
   await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
   await queue.produce(["a", "b"]);
@@ -158,7 +158,7 @@ test("clear: asks with the counts that will be lost, and goes on after a yes alo
 });
 
 test.each(["clear between --ready", "queues delete between --force"])(
-  "%s: what comes while it asks was not agreed to",
+  "%s: items that arrive while it asks are not removed",
   async (line) => {
     const queue = createClient({ url: server.url }).queue("between");
     await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });

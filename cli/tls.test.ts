@@ -33,7 +33,7 @@ function run(words: readonly string[], env: Record<string, string> = {}) {
   return runInProcess(words, { env: { HOLDFAST_URL: url, ...env } });
 }
 
-test("--ca: a server is trusted by the certificate that is named, in a flag or a variable", async () => {
+test("--ca: the given certificate is trusted, as a flag or a variable", async () => {
   expect(await run(["queues", "create", "orders", "--ca", certificate])).toEqual({
     code: 0,
     out: "created orders\n",
@@ -45,7 +45,7 @@ test("--ca: a server is trusted by the certificate that is named, in a flag or a
   expect((await run(words, { HOLDFAST_CA: certificate })).out).toStartWith("orders\t");
 });
 
-test("--ca: without it, or with another's, nothing is sent", async () => {
+test("--ca: without it, or with another certificate, nothing is sent", async () => {
   const other = file("other.pem", renewedCertificate);
   for (const words of [[], ["--ca", other]]) {
     const { code, out, error } = await run(["produce", "orders", "b", ...words]);
@@ -55,7 +55,7 @@ test("--ca: without it, or with another's, nothing is sent", async () => {
   }
 });
 
-test("--ca: a file that is absent or no certificate is the user's to mend", async () => {
+test("--ca: a file that is absent or not a certificate is a usage error", async () => {
   const text = file("text.pem", "no PEM");
   const absent = join(folder, "absent.pem");
   for (const [path, fault] of [
@@ -68,7 +68,7 @@ test("--ca: a file that is absent or no certificate is the user's to mend", asyn
   }
 });
 
-test("http:// at a port that speaks TLS: the error says https://, and nothing is tried again", async () => {
+test("http:// at a port that speaks TLS: the error says https://, and nothing is repeated", async () => {
   const url = `http://127.0.0.1:${server.port}`;
   const told = `the server speaks HTTPS; expected a url with https://, got '${url}'`;
   for (const words of [
@@ -97,7 +97,7 @@ test("http:// at a port that speaks TLS, after another address has answered: the
   expect(await failed).toMatchObject({ code: "unknown", message: expect.stringContaining(told) });
 });
 
-test("http:// at a port that closes connections and speaks no TLS: no more is said than that", async () => {
+test("http:// at a port that closes connections without TLS: the error says only that", async () => {
   const closing = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,

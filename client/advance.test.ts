@@ -16,7 +16,7 @@ async function setup(max_attempts: number) {
   return { server, client, queue, dead, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-test("advance: with handler_timeout a handler that throws has each of its attempts", async () => {
+test("advance: with handler_timeout, a handler that throws gets all its attempts", async () => {
   await using parts = await setup(6);
   const { client, queue, dead } = parts;
   const attempts: number[] = [];
@@ -37,7 +37,7 @@ test("advance: with handler_timeout a handler that throws has each of its attemp
   await worker.stop();
 });
 
-test("advance: what a handler produces is handled at the same instant", async () => {
+test("advance: items that a handler produces are handled at the same instant", async () => {
   await using parts = await setup(1);
   const { client, queue } = parts;
   const handled: string[] = [];
@@ -61,7 +61,7 @@ test("advance: what a handler produces is handled at the same instant", async ()
   await Promise.all(workers.map((worker) => worker.stop()));
 });
 
-test("advance: a worker that has just been started is waited for, a dead queue without one is not", async () => {
+test("advance: waits for a worker that has just started, but not for a dead queue without a worker", async () => {
   await using parts = await setup(1);
   const { client, queue, dead } = parts;
   await queue.produce(["a", "b"]);
@@ -76,7 +76,7 @@ test("advance: a worker that has just been started is waited for, a dead queue w
   await worker.stop();
 });
 
-test("advance: time goes on without a handler that takes too long", async () => {
+test("advance: time continues without a handler that exceeds handler_timeout", async () => {
   await using parts = await setup(2);
   const { client, queue, dead } = parts;
   await queue.produce("a");

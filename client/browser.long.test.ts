@@ -22,7 +22,7 @@ const refused = await queue.create({}).catch((error) => error);
 document.title = JSON.stringify([seen, worker.counts.completed, refused.code]);
 </script>`;
 
-test.if(chromiumPath() !== null)("producer and worker run in a browser", async () => {
+test.if(chromiumPath() !== null)("client: producer and worker run in a browser", async () => {
   const built = await Bun.build({ entrypoints: [join(import.meta.dir, "index.ts")] });
   const script = await built.outputs[0]?.text();
   let html = "";

@@ -2,7 +2,7 @@
 // that broke after the request was sent. So before its first call over TLS the client sends a
 // harmless request. If that fails, nothing of the call was sent.
 
-import { notConnected } from "./unsent.ts";
+import { notConnected } from "./connection-errors.ts";
 
 type BunFetch = (url: string, init: RequestInit) => Promise<Response>;
 

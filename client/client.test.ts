@@ -111,7 +111,7 @@ const reply =
 const broken = () => Promise.reject(new Error("ECONNRESET"));
 const refusedConnection = () => Promise.reject(coded("ECONNREFUSED"));
 
-test("an item goes from produce to complete, in each form of a payload", async () => {
+test("client: an item is produced, leased and completed, with each form of payload", async () => {
   await using server = await listeningApp();
   const { client, queue } = await queueOn(server);
   await queue.produce("two anchors");
@@ -144,7 +144,7 @@ test("an item goes from produce to complete, in each form of a payload", async (
   expect(await client.metrics()).toContain("holdfast_waiting_leases 0\n");
 });
 
-test("a queue says what is the matter and who holds what; what would be removed is counted first", async () => {
+test("queue: explain, clients and dry runs report findings, holders and counts", async () => {
   await using server = await listeningApp();
   const { client, queue } = await queueOn(server);
   await queue.produce(["a", "b", "c"]);
@@ -171,7 +171,7 @@ test("a queue says what is the matter and who holds what; what would be removed 
   expect(await queue.delete({ force: true, expect: 1 })).toMatchObject({ leased: 1 });
 });
 
-test("a payload of many bytes comes back as it was, also without base64 built in", async () => {
+test("payload: many bytes are returned unchanged, with and without built-in base64", async () => {
   const { base64OfBytes, bytesOfBase64 } = await import("./bytes.ts");
   const bytes = Uint8Array.from({ length: 50_000 }, (_, index) => (index * 7) % 256);
   const text = Buffer.from(bytes).toString("base64");
@@ -190,7 +190,7 @@ test("a payload of many bytes comes back as it was, also without base64 built in
   }
 });
 
-test("a payload that is given twice is refused, for one would be lost", async () => {
+test("produce: an item with two payloads is refused", async () => {
   const queue = createClient().queue("orders");
   for (const other of [{ utf8: "x" }, { bytes: "eA==" }]) {
     await expect(queue.produce({ json: 1, ...other })).rejects.toThrow(
@@ -251,7 +251,7 @@ test.each([
   expect(asked).toEqual([]);
 });
 
-test("produce: an item without a payload is one, and so are bytes of another realm", async () => {
+test("produce: an item without a payload and bytes of another realm are accepted", async () => {
   const { asked, client } = answering(reply(200));
   const foreign: Uint8Array = runInNewContext("new Uint8Array([120])");
   await client.queue("orders").produce([{ kind: "bell" }, {}, foreign, { bytes: foreign }]);
@@ -263,7 +263,7 @@ test("produce: an item without a payload is one, and so are bytes of another rea
   ]);
 });
 
-test("there is a method for each call of the contract, and it is sent where the contract says", async () => {
+test("client: each operation of the contract has a method, which calls its path", async () => {
   const { asked, client } = answering(reply(200));
   for (const [id, operation] of Object.entries(operations)) {
     const method = client[id as keyof typeof operations] as (request: unknown) => Promise<unknown>;
@@ -279,7 +279,7 @@ test("there is a method for each call of the contract, and it is sent where the 
   expect(Object.keys(operationPaths)).toEqual(Object.keys(operations));
 });
 
-test("timeouts are the ones that the contract recommends", () => {
+test("timeouts: the defaults are those that the contract recommends", () => {
   expect(timedOperations).toEqual([
     "produce",
     "lease",
@@ -297,7 +297,7 @@ test("timeouts are the ones that the contract recommends", () => {
   expect(parseDuration(leaseRequestTimeoutDefault)).toEqual({ ok: true, ms: timeoutMsOf("lease") });
 });
 
-test("an API key is sent as a bearer token, and without one there is no such header", async () => {
+test("client: an API key is sent as a bearer token; without one the header is absent", async () => {
   const asked: unknown[] = [];
   const fetch: Fetch = async (_, init) => {
     asked.push(new Headers(init.headers).get("authorization"));
@@ -308,7 +308,7 @@ test("an API key is sent as a bearer token, and without one there is no such hea
   expect(asked).toEqual(["Bearer key-1", null]);
 });
 
-test("an address that no request can be sent to is refused at once", () => {
+test("client: an invalid URL is refused at once", () => {
   for (const url of ["localhost:9090", "ftp://localhost", "", "nonsense", "http://"]) {
     expect(() => createClient({ url })).toThrow(
       `url is invalid; expected one such as http://localhost:9090, got '${url}'`,
@@ -316,7 +316,7 @@ test("an address that no request can be sent to is refused at once", () => {
   }
 });
 
-test("each code of the contract has an error of its own, and every one says whether it is known", () => {
+test("errors: each reply code has an error class, whose code shows whether the outcome is known", () => {
   const of = (status: number, operation = "produce") =>
     errorOf({ operation, status, message: "why" }, true);
   const names = Object.keys(replyCodes)
@@ -343,7 +343,7 @@ test("each code of the contract has an error of its own, and every one says whet
   expect(errorOf({ operation: "produce", status: 503, message: "" }, false).code).toBe("unknown");
 });
 
-test("the server's refusals arrive as errors with its texts and the ids in the way", async () => {
+test("errors: a refusal has the server's message and the ids that caused it", async () => {
   await using server = await listeningApp();
   const { client, queue } = await queueOn(server, { fetch: patient });
   const unknown = await caught(client.queue("boats").produce("x"));
@@ -372,7 +372,7 @@ test.each([
   ["500", reply(500)],
   ["503", reply(503)],
   ["a connection that is refused", refusedConnection],
-])("a produce is sent again after %s, which wrote nothing", async (_, answer) => {
+])("produce: is repeated after %s, which wrote nothing", async (_, answer) => {
   const { asked, client } = answering(answer, answer, reply(200));
   await client.queue("orders").produce("x");
   expect(asked.length).toBe(3);
@@ -383,7 +383,7 @@ test.each([
   ["401", reply(401)],
   ["453", reply(453)],
   ["454, when its time is up", reply(454)],
-])("a produce is not sent again after %s", async (_, answer) => {
+])("produce: is not repeated after %s", async (_, answer) => {
   const { asked, client } = answering(answer);
   await caught(client.queue("orders").produce("x"));
   expect(asked.length).toBe(1);
@@ -402,7 +402,7 @@ test.each([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "CERT_HAS_EXPIRED",
   "ERR_SSL_WRONG_VERSION_NUMBER",
-])("%s comes before anything is sent, whether Bun says it or Node", async (code) => {
+])("connection errors: %s proves that nothing was sent, on Bun and on Node", async (code) => {
   for (const error of [coded(code), new TypeError("fetch failed", { cause: coded(code) })]) {
     const { client } = answering(() => Promise.reject(error));
     const stats = client.stats({ queue_name: "orders" }, { timeoutMs: 20 });
@@ -413,11 +413,14 @@ test.each([
 test.each([
   ["Node, by the system call", Object.assign(coded("ETIMEDOUT"), { syscall: "connect" })],
   ["Deno", new Error("error sending request for url (x): client error (Connect): dns error: no")],
-])("an error of %s that names the connection comes before anything is sent", async (_, cause) => {
-  const { client } = answering(() => Promise.reject(new TypeError("fetch failed", { cause })));
-  const stats = client.stats({ queue_name: "orders" }, { timeoutMs: 20 });
-  expect(await caught(stats)).toBeInstanceOf(Unavailable);
-});
+])(
+  "connection errors: an error of %s that names the connection proves that nothing was sent",
+  async (_, cause) => {
+    const { client } = answering(() => Promise.reject(new TypeError("fetch failed", { cause })));
+    const stats = client.stats({ queue_name: "orders" }, { timeoutMs: 20 });
+    expect(await caught(stats)).toBeInstanceOf(Unavailable);
+  },
+);
 
 test.each([
   ["ECONNRESET", coded("ECONNRESET")],
@@ -426,14 +429,14 @@ test.each([
   // Bun also uses it if TLS breaks after the request was sent.
   ["EPROTO", coded("EPROTO")],
   ["Deno's SendRequest", new Error("client error (SendRequest): connection closed")],
-])("%s may come after the request has arrived", async (_, cause) => {
+])("connection errors: after %s the request may have arrived", async (_, cause) => {
   const failing = () => Promise.reject(new TypeError("failed", { cause }));
   const { asked, client } = answeringWith({ keys: false }, failing);
   expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(OutcomeUnknown);
   expect(asked.length).toBe(1);
 });
 
-test("a certificate that is not trusted is told at once: it will not be in a second either", async () => {
+test("connection errors: an untrusted certificate fails at once, without a repeat", async () => {
   const { asked, client } = answering(() => Promise.reject(coded("CERT_HAS_EXPIRED")));
   const error = await caught(client.queue("orders").produce("x"));
   expect(error).toBeInstanceOf(Unavailable);
@@ -443,7 +446,7 @@ test("a certificate that is not trusted is told at once: it will not be in a sec
   expect(asked.length).toBe(1);
 });
 
-test("without keys, a produce without an answer is not sent again", async () => {
+test("produce: with keys: false, it is not repeated after no answer", async () => {
   const { asked, client } = answeringWith({ keys: false }, broken, reply(200));
   const error = await caught(client.queue("orders").produce("x"));
   expect(error).toBeInstanceOf(OutcomeUnknown);
@@ -457,7 +460,7 @@ test.each([
   ["a 503 of a proxy", () => new Response("try later", { status: 503 })],
   ["a 400 without a body", () => new Response(null, { status: 400 })],
   ["a page in place of a reply", () => new Response("<h1>Welcome</h1>")],
-])("%s leaves the outcome of a produce unknown", async (_, answer) => {
+])("produce: after %s the outcome is unknown", async (_, answer) => {
   const { asked, client } = answeringWith({ keys: false }, answer);
   expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(OutcomeUnknown);
   expect(asked.length).toBe(1);
@@ -481,7 +484,7 @@ const keyedCalls: readonly [string, (client: Client, options?: CallOptions) => P
   ];
 
 test.each(keyedCalls)(
-  "%s: without an answer it is sent again, the same and by the same key",
+  "%s: is repeated after no answer, with the same content and key",
   async (_, call) => {
     const answers = [broken, reply(504), () => new Response("<h1>Bad Gateway</h1>")];
     const { asked, client } = answering(...answers, reply(503), refusedConnection, reply(200));
@@ -500,7 +503,7 @@ test.each(keyedCalls)(
   },
 );
 
-test.each(keyedCalls)("%s: a key of the caller's own is sent", async (_, call) => {
+test.each(keyedCalls)("%s: the caller's own key is sent", async (_, call) => {
   const { asked, client } = answering(broken, reply(200));
   await call(client, { key: "order-4711" });
   expect(keysOf(asked)).toEqual(["order-4711", "order-4711"]);
@@ -509,7 +512,7 @@ test.each(keyedCalls)("%s: a key of the caller's own is sent", async (_, call) =
   expect(keysOf(other.asked)).toEqual(["order-4711", "order-4711"]);
 });
 
-test("a produce with a key of its own goes with no other", async () => {
+test("produce: with its own key, it shares no call", async () => {
   const { asked, client } = answering(reply(200));
   const queue = client.queue("orders");
   await Promise.all([queue.produce("a"), queue.produce("b", { key: "k" }), queue.produce("c")]);
@@ -522,7 +525,7 @@ test("a produce with a key of its own goes with no other", async () => {
   );
 });
 
-test("calls that only read have no key", async () => {
+test("keys: reads have no key", async () => {
   const { asked, client } = answering(reply(200));
   await client.stats(reading);
   await client.createQueue({ queue_name: "orders", ...settings });
@@ -534,7 +537,7 @@ test.each([
   ["two words", '"two words"'],
   ["naïve", '"naïve"'],
   ["x".repeat(256), "256"],
-])("a key that can be none is refused before anything is sent: %p", async (key, got) => {
+])("keys: %p is refused before anything is sent", async (key, got) => {
   const { asked, client } = answering(reply(200));
   const error = await caught(client.queue("orders").produce("x", { key }));
   expect(error).toMatchObject({ code: "invalid", status: null });
@@ -546,7 +549,7 @@ test.each([
   expect(asked).toEqual([]);
 });
 
-test("what never had an answer is unknown in the end, whatever came after the break", async () => {
+test("errors: after an attempt without an answer, a later failure is reported as unknown", async () => {
   for (const answer of [
     broken,
     refusedConnection,
@@ -562,7 +565,7 @@ test("what never had an answer is unknown in the end, whatever came after the br
   }
 });
 
-test("a page of whoever stands before the server says nothing of a call that was sent before", async () => {
+test("errors: a proxy's page does not decide the outcome of an earlier attempt", async () => {
   const page = () => new Response("<h1>Bad Request</h1>", { status: 400 });
   const { asked, client } = answering(broken, page);
   expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(OutcomeUnknown);
@@ -572,7 +575,7 @@ test("a page of whoever stands before the server says nothing of a call that was
   expect(await caught(first.client.queue("orders").produce("x"))).toBeInstanceOf(InvalidRequest);
 });
 
-test("a refusal of a call that has a key is no echo: the server would have known it", async () => {
+test("errors: a refusal of a call with a key is final, even after no answer", async () => {
   for (const code of [400, 453] as const) {
     const { client } = answering(broken, reply(code));
     const error = await caught(client.complete(finishing));
@@ -580,7 +583,7 @@ test("a refusal of a call that has a key is no echo: the server would have known
   }
 });
 
-test("a call is not sent again when the server may have forgotten its key", async () => {
+test("keys: a call is not repeated once the server may have forgotten its key", async () => {
   using time = stillTime();
   const { promise: lost, resolve: lose } = Promise.withResolvers<Response>();
   const { asked, client } = answering(() => lost);
@@ -598,7 +601,7 @@ test("a call is not sent again when the server may have forgotten its key", asyn
   expect(asked.length).toBe(1);
 });
 
-test("without keys, a complete without an answer is sent again, and a refusal then says that it may be an echo", async () => {
+test("complete: with keys: false, it is repeated, and followsUnknown marks a later refusal", async () => {
   await using server = await listeningApp();
   let isCut = false;
   const fetch: Fetch = async (url, init) => {
@@ -618,7 +621,7 @@ test("without keys, a complete without an answer is sent again, and a refusal th
   expect(await queue.inspect()).toMatchObject({ queued: 0 });
 });
 
-test("an import is sent again by its key; without one, only when every item has a source_id", async () => {
+test("importItems: is repeated with a key; without one, only if each item has a source_id", async () => {
   const plain = { queue_name: "orders", partition: 0, items: [{ payload: "" }] };
   const sourced = { ...plain, items: [{ payload: "", source_id: "a" }] };
   const stored = () => Response.json({ items: [] });
@@ -633,7 +636,7 @@ test("an import is sent again by its key; without one, only when every item has 
   expect(two.asked.length).toBe(2);
 });
 
-test("what is safe to repeat is repeated until its time is up, however often that is", async () => {
+test("attempts: a repeatable call is repeated until its timeoutMs has passed", async () => {
   const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
   const { asked, client } = answering(...times(30, refusedConnection), reply(200));
   await client.queue("orders").produce("x");
@@ -652,7 +655,7 @@ test("what is safe to repeat is repeated until its time is up, however often tha
   expect(tookMs).toBeGreaterThan(1_950);
 });
 
-test("no pause is so long that a call ends long before its time is up", async () => {
+test("attempts: a pause takes at most half of the time left", async () => {
   const fetch: Fetch = refusedConnection;
   const client = createClient({ fetch, random: () => 1, pace: { baseMs: 60_000, capMs: 60_000 } });
   const begun = Date.now();
@@ -661,7 +664,7 @@ test("no pause is so long that a call ends long before its time is up", async ()
 });
 
 test.each([reply(500), broken])(
-  "advance: one that may have been done in part is not repeated",
+  "advance: is not repeated if it may have been done in part",
   async (answer) => {
     const { asked, client } = answering(answer, reply(200));
     expect(await caught(client.advance({ by: "10m" }))).toBeInstanceOf(HoldfastError);
@@ -669,7 +672,7 @@ test.each([reply(500), broken])(
   },
 );
 
-test("attempts are bounded in number where the client says so", async () => {
+test("attempts: attemptsMax limits their number", async () => {
   let count = 0;
   const fetch: Fetch = () => {
     count += 1;
@@ -680,7 +683,7 @@ test("attempts are bounded in number where the client says so", async () => {
   expect(count).toBe(3);
 });
 
-test("attempts are bounded in time: what Retry-After asks for is waited, or not begun", async () => {
+test("attempts: Retry-After is respected, or the call ends if too little time is left", async () => {
   const { asked, client } = answering(reply(429, { "retry-after": "60" }), reply(200));
   const error = await caught(client.queue("orders").produce("x", { timeoutMs: 30_000 }));
   expect(error).toBeInstanceOf(Busy);
@@ -688,7 +691,7 @@ test("attempts are bounded in time: what Retry-After asks for is waited, or not 
   expect(asked.length).toBe(1);
 });
 
-test("an attempt that follows asks for no more than the time that is left", async () => {
+test("attempts: a repeat requests only the time that is left", async () => {
   const { asked, client } = answering(reply(503), reply(200));
   await client.queue("orders").produce("x", { timeoutMs: 60_000 });
   const [first = 0, second = 0] = asked.map(({ init }) =>
@@ -699,7 +702,7 @@ test("an attempt that follows asks for no more than the time that is left", asyn
   expect(second).toBeLessThanOrEqual(first);
 });
 
-test("pauses have full jitter: they are drawn between nothing and a bound that doubles", async () => {
+test("attempts: pauses have full jitter, from 0 to a bound that doubles", async () => {
   const { pauseMs } = await import("./repeat.ts");
   const pace = { baseMs: 100, capMs: 5_000 };
   expect([1, 2, 3, 7, 99].map((count) => pauseMs(count, pace, () => 1))).toEqual([
@@ -708,13 +711,13 @@ test("pauses have full jitter: they are drawn between nothing and a bound that d
   expect(pauseMs(3, pace, () => 0)).toBe(0);
 });
 
-test("the client waits a little longer than the request_timeout that it sends", () => {
+test("timeouts: the client waits slightly longer than the request_timeout that it sends", () => {
   expect(giveUpMsOf("lease", 60_000, false)).toBe(65_000);
   expect(giveUpMsOf("produce", 300_000, false)).toBe(305_000);
   expect(giveUpMsOf("stats", 60_000, false)).toBe(60_000);
 });
 
-test("a silent server is asked again on another connection after a minute, where a key allows it", () => {
+test("timeouts: a call with a key is repeated after a minute without an answer", () => {
   expect(giveUpMsOf("produce", 300_000, true)).toBe(60_000);
   expect(giveUpMsOf("complete", 300_000, true)).toBe(60_000);
   expect(giveUpMsOf("produce", 10_000, true)).toBe(15_000);
@@ -722,7 +725,7 @@ test("a silent server is asked again on another connection after a minute, where
   expect(giveUpMsOf("lease", 300_000, true)).toBe(305_000);
 });
 
-test("a server that stays silent is given up, with an unknown outcome", async () => {
+test("timeouts: a call to a server that never answers fails with an unknown outcome", async () => {
   const fetch: Fetch = (_, { signal }) =>
     new Promise((_resolve, reject) => {
       signal?.addEventListener("abort", () => reject(signal.reason));
@@ -735,7 +738,7 @@ test("a server that stays silent is given up, with an unknown outcome", async ()
   expect(Date.now() - begun).toBeGreaterThanOrEqual(29);
 });
 
-test("a signal gives a call up with its own reason, also between attempts", async () => {
+test("signal: aborts a call with its own reason, also between attempts", async () => {
   await using server = await listeningApp();
   const { queue } = await queueOn(server);
   const leaving = new AbortController();
@@ -752,7 +755,7 @@ test("a signal gives a call up with its own reason, also between attempts", asyn
   expect(await call.catch((reason: Error) => reason.message)).toBe("no more");
 });
 
-test("a produce gets through while the server restarts", async () => {
+test("produce: succeeds while the server restarts", async () => {
   await using server = await listeningApp();
   const { queue } = await queueOn(server, { pace: { baseMs: 20, capMs: 200 }, attemptsMax: 1_000 });
   await server.stop();
@@ -762,7 +765,7 @@ test("a produce gets through while the server restarts", async () => {
   expect(await queue.inspect()).toMatchObject({ queued: 1 });
 });
 
-test("a lease completes what is still its own, and tells what is not", async () => {
+test("lease: completes the items that it still holds, and returns the others", async () => {
   await using server = await listeningApp();
   const { client, queue } = await queueOn(server);
   await queue.produce(["a", "b", "c"]);
@@ -777,7 +780,7 @@ test("a lease completes what is still its own, and tells what is not", async () 
   expect((await queue.lease())?.items.map((item) => item.text())).toEqual(["c"]);
 });
 
-test("ensure: creates a queue once, leaves one that is there, and still tells what is at fault", async () => {
+test("ensure: creates a queue once, keeps an existing one, and rejects invalid settings", async () => {
   await using server = await listeningApp();
   const queue = createClient({ url: server.url, ...quickly }).queue("ensured");
   await queue.ensure(settings);
@@ -796,7 +799,7 @@ test("ensure: creates a queue once, leaves one that is there, and still tells wh
     .ensure(settings);
 });
 
-test("ensure: a key that may not create a queue goes on with one that is there", async () => {
+test("ensure: with a key that may not create queues, accepts an existing one", async () => {
   const refusal = { code: 403, code_text: "Forbidden", message: "no" };
   const [notAllowed, foreign] = ["not_allowed", "origin_not_allowed"].map(
     (reason) => () => Response.json({ ...refusal, reason }, { status: 403 }),
@@ -824,7 +827,7 @@ test("ensure: a key that may not create a queue goes on with one that is there",
   }
 });
 
-test("ensure: tells the settings in which a queue that is there differs from those asked for", async () => {
+test("ensure: returns the settings in which an existing queue differs", async () => {
   await using server = await listeningApp();
   const client = createClient({ url: server.url, ...quickly });
   await client.queue("dead").create(settings);
@@ -866,7 +869,7 @@ test("ensure: tells the settings in which a queue that is there differs from tho
   });
 });
 
-test("ensure: updates a queue that is there where it is told to", async () => {
+test("ensure: with update, changes an existing queue", async () => {
   await using server = await listeningApp();
   const { calls, fetch } = counting();
   const queue = createClient({ url: server.url, fetch, ...quickly }).queue("ensured");
@@ -880,7 +883,7 @@ test("ensure: updates a queue that is there where it is told to", async () => {
   expect(error).toMatchObject({ operation: "updateQueue", code: "invalid" });
 });
 
-test("iteration gives one lease after the other, and ends by its signal or by a break", async () => {
+test("leases: yields leases until its signal is aborted or the loop breaks", async () => {
   await using server = await listeningApp();
   const { queue } = await queueOn(server);
   const leaving = new AbortController();
@@ -902,7 +905,7 @@ test("iteration gives one lease after the other, and ends by its signal or by a 
   }
 });
 
-test("a lease has the timeout that was asked for, also when it is extended without another", async () => {
+test("lease: has the requested timeout, also after an extension without one", async () => {
   const extended: unknown[] = [];
   const fetch: Fetch = (url, init) => {
     if (url.endsWith("queue.extend")) extended.push(JSON.parse(String(init.body)).lease_timeout);
@@ -926,7 +929,7 @@ test("a lease has the timeout that was asked for, also when it is extended witho
   expect(await caught(queue.lease({ leaseTimeout: "soon" }))).toMatchObject({ code: "invalid" });
 });
 
-test("iteration ends with the error when its queue is deleted", async () => {
+test("leases: throws the error if its queue is deleted", async () => {
   await using server = await listeningApp();
   const { queue } = await queueOn(server);
   const iterated = caught(
@@ -941,14 +944,14 @@ test("iteration ends with the error when its queue is deleted", async () => {
   expect(await iterated).toMatchObject({ code: "failed" });
 });
 
-test("not authorized: a gateway's 401 is an error of its own and is not repeated", async () => {
+test("errors: a gateway's 401 is NotAuthorized and is not repeated", async () => {
   const { asked, client } = answering(() => new Response("no", { status: 401 }));
   expect(await caught(client.inspect({ queue_name: "orders" }))).toBeInstanceOf(NotAuthorized);
   expect(asked.length).toBe(1);
 });
 
 test.each([{}, { gather: false }])(
-  "produce: tells which items were duplicates; %j",
+  "produce: returns which items were duplicates; %j",
   async (options) => {
     await using server = await listeningApp();
     const { queue } = await queueOn(server, options);
@@ -965,7 +968,7 @@ test.each([{}, { gather: false }])(
   },
 );
 
-test("find gives what a filter means, page by page, and redrive has it sent back", async () => {
+test("find, redrive: find yields the matching items of all pages, and redrive sends them back", async () => {
   await using server = await listeningApp();
   const { client, queue } = await queueOn(server);
   const dead = client.queue("orders-dead");

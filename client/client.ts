@@ -3,6 +3,7 @@
 import { afterHandshake } from "./bun-fetch.ts";
 import type { CallOptions } from "./call.ts";
 import type { Fetch } from "./exchange.ts";
+import { forget, safely } from "./format-error.ts";
 import { hintingHttps } from "./https-hint.ts";
 import { nodeFetch } from "./node-fetch.ts";
 import { guarded } from "./notice.ts";
@@ -20,7 +21,6 @@ import {
 } from "./options.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
-import { forget, safely } from "./shown.ts";
 import { traced } from "./traced-transport.ts";
 import { type Build, transact } from "./transaction.ts";
 import { openTransport } from "./transport.ts";

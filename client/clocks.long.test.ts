@@ -18,7 +18,7 @@ function ahead(hours: number): string[] {
 }
 
 test.skipIf(!hasFaketime)(
-  "a clock that was ahead for one start: a lease of any shard lasts as long as it was asked for",
+  "lease: lasts as long as requested in each shard, after a start with the clock ahead",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-clocks-"));
     const common = { data: join(folder, "data"), port: freePort(), flags: ["--shards", "2"] };

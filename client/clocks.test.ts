@@ -44,7 +44,7 @@ async function setup(aheadMs: number) {
 }
 
 test.each(skews)(
-  "a server whose clock is $server: a long job is done once",
+  "worker: a long job is done once, with a server whose clock is $server",
   async ({ aheadMs }) => {
     using time = stillTime();
     await using at = await setup(aheadMs);
@@ -76,7 +76,7 @@ test.each(skews)(
 );
 
 test.each(skews)(
-  "a server whose clock is $server: what failed waits for its backoff",
+  "worker: a failed item waits for its backoff, with a server whose clock is $server",
   async ({ aheadMs }) => {
     using time = stillTime();
     await using at = await setup(aheadMs);
@@ -104,7 +104,7 @@ test.each(skews)(
 );
 
 test.each(skews)(
-  "a lease of a server whose clock is $server: given back for a while",
+  "retry: an item is offered again after delayMs, with a server whose clock is $server",
   async ({ aheadMs }) => {
     await using at = await setup(aheadMs);
     await at.queue.produce(["a", "b"]);
@@ -118,7 +118,7 @@ test.each(skews)(
   },
 );
 
-test("the clock of the worker's machine is set while it works: the job is done once", async () => {
+test("worker: a job is done once, although its machine's clock is set meanwhile", async () => {
   using time = stillTime();
   await using at = await setup(0);
   await at.queue.produce("long");
@@ -148,7 +148,7 @@ test("the clock of the worker's machine is set while it works: the job is done o
   expect(wasAborted).toBe(false);
 });
 
-test("a retry for a while that comes again is the same, though time has passed", async () => {
+test("retry: a repetition of a retry with delayMs is recognized, although time has passed", async () => {
   await using server = await listeningApp({}, { testClock: true });
   const client = createClient({ url: server.url });
   const queue = client.queue("orders");

@@ -4,12 +4,12 @@
 
 export interface Connections {
   /** The share of connections for an operation. */
-  of(operation: string): Share;
+  of(operation: string): Semaphore;
   /**
    * Reserves a connection for a copy of an unanswered call. Each address has one copy at a time, so
    * that a slow server is not made slower. Returns the release; `null` = aborted before.
    */
-  forCopy(address: string, share: Share, ending: AbortSignal): Promise<(() => void) | null>;
+  forCopy(address: string, share: Semaphore, ending: AbortSignal): Promise<(() => void) | null>;
 }
 
 export function openConnections(max: number): Connections {
@@ -19,36 +19,36 @@ export function openConnections(max: number): Connections {
     );
   }
   const leasesMax = Math.max(1, Math.floor((max * 3) / 4));
-  const leases = new Share(leasesMax);
-  const others = new Share(max - leasesMax);
-  const copies = new Map<string, Share>();
+  const leases = new Semaphore(leasesMax);
+  const others = new Semaphore(max - leasesMax);
+  const copies = new Map<string, Semaphore>();
   return {
     of: (operation) => (operation === "lease" ? leases : others),
 
     async forCopy(address, share, ending) {
-      const turn = copies.get(address) ?? new Share(1);
+      const turn = copies.get(address) ?? new Semaphore(1);
       copies.set(address, turn);
-      if (!(await taken(turn, ending))) return null;
-      if (await taken(share, ending)) {
+      if (!(await acquired(turn, ending))) return null;
+      if (await acquired(share, ending)) {
         return () => {
-          share.giveBack();
-          turn.giveBack();
+          share.release();
+          turn.release();
         };
       }
-      turn.giveBack();
+      turn.release();
       return null;
     },
   };
 }
 
-async function taken(share: Share, ending: AbortSignal): Promise<boolean> {
-  if (!share.take() && !(await share.wait(ending))) return false;
+async function acquired(share: Semaphore, ending: AbortSignal): Promise<boolean> {
+  if (!share.tryAcquire() && !(await share.acquire(ending))) return false;
   if (!ending.aborted) return true;
-  share.giveBack();
+  share.release();
   return false;
 }
 
-export class Share {
+export class Semaphore {
   readonly #waiting = new Set<() => void>();
   #free: number;
 
@@ -56,15 +56,15 @@ export class Share {
     this.#free = max;
   }
 
-  /** Reserves a connection if one is free. The caller must give it back. */
-  take(): boolean {
+  /** Reserves a connection if one is free. The caller must release it. */
+  tryAcquire(): boolean {
     if (this.#free === 0) return false;
     this.#free -= 1;
     return true;
   }
 
   /** Waits for a connection, first come, first served; `false` = the signal was aborted before. */
-  wait(ending: AbortSignal): Promise<boolean> {
+  acquire(ending: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (isTaken: boolean): void => {
         this.#waiting.delete(get);
@@ -79,7 +79,7 @@ export class Share {
     });
   }
 
-  giveBack(): void {
+  release(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#free += 1;
     else next();

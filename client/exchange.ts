@@ -1,9 +1,9 @@
 // One exchange over HTTP: sends a request, and a copy of it if there is no answer, and classifies
 // the answer.
 
-import { besideSilence } from "./beside.ts";
 import type { Answered, InnerOptions } from "./call.ts";
-import type { Connections, Share } from "./connections.ts";
+import { describeCauses, isUnsent } from "./connection-errors.ts";
+import type { Connections, Semaphore } from "./connections.ts";
 import {
   errorOf,
   HoldfastError,
@@ -12,10 +12,10 @@ import {
   type Refused,
   Unavailable,
 } from "./errors.ts";
+import { hedged } from "./hedge.ts";
 import type { Hosts } from "./hosts.ts";
 import { isKeyForgotten } from "./keys.ts";
 import { startTimer, steadyNow } from "./time.ts";
-import { isUnsent, reasonOf } from "./unsent.ts";
 
 export interface Outgoing extends RequestInit {
   readonly method: string;
@@ -47,12 +47,12 @@ export interface ExchangeLimits extends Pick<InnerOptions, "signal" | "leave"> {
 }
 
 /** Reserves a connection; returns how many milliseconds that took. */
-export async function waitForConnection(share: Share, limits: ExchangeLimits): Promise<number> {
+export async function waitForConnection(share: Semaphore, limits: ExchangeLimits): Promise<number> {
   throwIfAborted(limits);
-  if (share.take()) return 0;
+  if (share.tryAcquire()) return 0;
   const begunAt = steadyNow();
   const cancellation = cancellationOf(limits);
-  const isTaken = await share.wait(cancellation.signal);
+  const isTaken = await share.acquire(cancellation.signal);
   cancellation.dispose();
   if (isTaken) return steadyNow() - begunAt;
   throwIfAborted(limits);
@@ -88,10 +88,10 @@ export function exchange(endpoint: Endpoint, request: HttpRequest): Promise<Answ
   const share = connections.of(operation);
   const begunAt = steadyNow();
   const wallClockAt = Date.now();
-  return besideSilence({
+  return hedged({
     silentMs,
     silent: () => request.onSilence?.(),
-    addresses: () => (mayCopy ? hosts.beside(base) : []),
+    addresses: () => (mayCopy ? hosts.copyAddresses(base) : []),
     connect: (address, over) => connections.forCopy(address, share, over),
     isTimely: () => !isKeyForgotten(wallClockAt),
     begin: (address, stops) => {
@@ -226,7 +226,7 @@ function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {
 
 function connectionFailure(operation: string, url: string, cause: unknown): HoldfastError {
   const refused = { operation, status: null, cause };
-  const reason = reasonOf(cause);
+  const reason = describeCauses(cause);
   return isUnsent(cause)
     ? new Unavailable({ ...refused, message: `the server cannot be reached at ${url}; ${reason}` })
     : new OutcomeUnknown({ ...refused, message: `the connection broke; ${reason}` });

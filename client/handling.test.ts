@@ -4,7 +4,7 @@ import { ItemHandling } from "./handling.ts";
 const transact = () => Promise.reject(new Error("nobody asks for it"));
 const lease = { queue_name: "orders", partition: 3, max_attempts: 5 };
 
-test("a handling names queue, partition and the attempts there are, and its signal is one and the same", () => {
+test("handler: its second argument has queue, partition, maxAttempts and one signal", () => {
   const handling = new ItemHandling(lease, transact);
   expect([handling.queue, handling.partition, handling.maxAttempts]).toEqual(["orders", 3, 5]);
   const { signal } = handling;
@@ -15,7 +15,7 @@ test("a handling names queue, partition and the attempts there are, and its sign
   expect(signal.reason).toBe("lost");
 });
 
-test("a signal that is asked for only after the item was lost is aborted, with the first reason", () => {
+test("handler: a signal first read after the item was lost is aborted, with the first reason", () => {
   const handling = new ItemHandling(lease, transact);
   handling.abort("lost");
   handling.abort("stopping");

@@ -18,9 +18,9 @@ export class Hosts {
   }
 
   /** All addresses, for a copy of a call that `base` does not answer; `base` itself is last. */
-  beside(base: string): readonly string[] {
-    const turned = [...this.#bases.slice(this.#at), ...this.#bases.slice(0, this.#at)];
-    return [...turned.filter((other) => other !== base), base];
+  copyAddresses(base: string): readonly string[] {
+    const rotated = [...this.#bases.slice(this.#at), ...this.#bases.slice(0, this.#at)];
+    return [...rotated.filter((other) => other !== base), base];
   }
 
   /** Switches to the next address, or to `to`, unless another call has already switched. */

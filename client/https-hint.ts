@@ -1,7 +1,7 @@
 // A TLS server closes a connection with plain HTTP without an answer. So if a connection breaks and
 // its address has never answered, the client checks whether the port speaks TLS.
 
-import { isUnsent, isUntrusted } from "./unsent.ts";
+import { isUnsent, isUntrusted } from "./connection-errors.ts";
 
 const lookMsMax = 2_000;
 const speaksHttps = "the server speaks HTTPS";

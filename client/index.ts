@@ -21,7 +21,7 @@ export {
 } from "./errors.ts";
 export type { Handling } from "./handling.ts";
 export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
-export type { Extension, GiveBack, Lease, Refusals } from "./lease.ts";
+export type { ExtendOptions, Lease, Refusals, RetryOptions } from "./lease.ts";
 export type { WorkerNotice } from "./notice.ts";
 export type { OpenTelemetryApi } from "./opentelemetry.ts";
 export type {

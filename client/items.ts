@@ -3,7 +3,7 @@
 
 import { base64OfBytes, bytesOfBase64 } from "./bytes.ts";
 import { InvalidRequest } from "./errors.ts";
-import { classOf, kindOf } from "./shown.ts";
+import { classOf, kindOf } from "./format-error.ts";
 import type { LeaseItem, Operation, ProduceItem } from "./wire.ts";
 
 /** Fields of the contract's item, with `json`, and JavaScript values for bytes and instants. */
@@ -112,16 +112,16 @@ export interface Origin {
 }
 
 export function leasedItem(item: LeaseItem, origin: Origin | null = null): LeasedItem {
-  return Object.assign(new Forms(item.bytes, origin), item);
+  return Object.assign(new PayloadForms(item.bytes, origin), item);
 }
 
 /** `null`: the item is not from a lease of this client. */
 export function originOf(item: LeasedItem): Origin | null {
-  return Forms.originOf(item);
+  return PayloadForms.originOf(item);
 }
 
 /** A class, because a getter in an object literal costs more than the rest of an item. */
-class Forms {
+class PayloadForms {
   readonly #bytes: string;
   readonly #origin: Origin | null;
   #payload: Uint8Array<ArrayBuffer> | null = null;

@@ -3,20 +3,7 @@
 
 import { InvalidRequest } from "./errors.ts";
 import { randomName } from "./names.ts";
-import type { Operation } from "./wire.ts";
-
-const keyedOperations: readonly Operation[] = [
-  "produce",
-  "lease",
-  "retry",
-  "complete",
-  "extend",
-  "release",
-  "transact",
-  "importItems",
-  "redrive",
-  "repair",
-];
+import { keyedOperations, type Operation } from "./wire.ts";
 
 /** How long the server surely remembers a call, from its first attempt: 5 minutes, less transit. */
 export const receiptsMs = 5 * 60_000 - 15_000;

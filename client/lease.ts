@@ -11,7 +11,7 @@ import type { LeaseReply } from "./wire.ts";
 /** Why items could not be finished, by id: this client no longer holds them. */
 export type Refusals = Readonly<Record<string, string>>;
 
-export interface GiveBack {
+export interface RetryOptions {
   /** When to offer the items again, by the queue's clock; absent = at once. */
   readonly at?: Date;
   /** Milliseconds until the items are offered again, independent of clocks; absent = at once. */
@@ -22,7 +22,7 @@ export interface GiveBack {
   readonly reason?: string;
 }
 
-export interface Extension {
+export interface ExtendOptions {
   /** Duration from now, such as `30s`; absent = as in the lease request, or the queue's. */
   readonly leaseTimeout?: string;
 }
@@ -38,11 +38,11 @@ export interface Lease<Json = unknown> {
   /** Completes the given items, default all unfinished ones. Returns those that had lapsed. */
   complete(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;
   /** Extends the given items, default all unfinished ones. Returns those that had lapsed. */
-  extend(items?: readonly LeasedItem[], how?: Extension & CallOptions): Promise<Refusals>;
+  extend(items?: readonly LeasedItem[], how?: ExtendOptions & CallOptions): Promise<Refusals>;
   /** Releases the given items, default all unfinished ones, without counting the attempt. */
   release(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;
   /** Retries the given items, default all unfinished ones. Returns those that had lapsed. */
-  retry(items?: readonly LeasedItem[], how?: GiveBack & CallOptions): Promise<Refusals>;
+  retry(items?: readonly LeasedItem[], how?: RetryOptions & CallOptions): Promise<Refusals>;
 }
 
 export interface LeaseSource {
@@ -101,7 +101,7 @@ export function openLease({ call, reply, receivedAt, ...asked }: LeaseSource): L
   };
 }
 
-type Given = { readonly [Name in keyof GiveBack]: GiveBack[Name] | undefined };
+type Given = { readonly [Name in keyof RetryOptions]: RetryOptions[Name] | undefined };
 
 /** Converts to the contract's fields. Throws `InvalidRequest` for invalid values. */
 export function retryFields({ at, delayMs = 0, dead = false, reason }: Given) {

@@ -1,8 +1,8 @@
 // HTTP on Node with `node:http`, which uses well under half of the CPU time of Node's `fetch`.
 // Implements only what the transport needs; errors are Node's own.
 
+import { notConnected } from "./connection-errors.ts";
 import type { Fetch } from "./exchange.ts";
-import { notConnected } from "./unsent.ts";
 
 interface Message {
   readonly statusCode?: number;

@@ -34,13 +34,13 @@ test.each([
   ["a symbol", Symbol("x"), "symbol"],
   ["a text without end", "x".repeat(10_000), `${"x".repeat(500)}…`],
   ["an error without end", new Error("x".repeat(10_000)), `${"x".repeat(500)}…`],
-])("a line on the console shows what a handler threw: %s", (_, error, shown) => {
+])("notice: the line on the console contains the thrown value: %s", (_, error, shown) => {
   expect(lineOf({ kind: "retried", item, error, delayMs: 750 })).toBe(
     `holdfast: retried 1a of orders again in 750 ms; ${shown}`,
   );
 });
 
-test("a line on the console has the reason of what was lost, and no item where there is none", () => {
+test("notice: the line contains the reason of a lost item, and omits an absent item", () => {
   expect(lineOf({ kind: "lost", item, reason: "it lapsed" })).toBe(
     "holdfast: lost 1a of orders; it lapsed",
   );
@@ -51,7 +51,7 @@ test("a line on the console has the reason of what was lost, and no item where t
   expect(lineOf({ kind: "removed", item, error })).toBe("holdfast: removed 1a of orders; no paper");
 });
 
-test("the stack of what a handler threw is below its line; that of trouble is not", () => {
+test("notice: the stack of a thrown error follows its line, except for trouble", () => {
   function failing(): never {
     throw new Error("no paper");
   }

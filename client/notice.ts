@@ -1,8 +1,8 @@
 // The notices of a worker, and the lines printed for them by default.
 
 import type { HoldfastError } from "./errors.ts";
+import { formatError, stackFrames } from "./format-error.ts";
 import type { LeasedItem } from "./items.ts";
-import { framesOf, shown } from "./shown.ts";
 
 /** A notice of a worker; none requires a reaction. */
 export type WorkerNotice =
@@ -50,7 +50,7 @@ export function printedOf(queue: string): (notice: WorkerNotice) => void {
 /** Errors of the program's function must not stop calls or workers. */
 export function guarded<Notice>(notice: (notice: Notice) => unknown): (notice: Notice) => void {
   const failed = (error: unknown): void => {
-    console.warn(`holdfast: a function for notices failed; ${shown(error)}`);
+    console.warn(`holdfast: a function for notices failed; ${formatError(error)}`);
   };
   // An asynchronous one fails later. `await` also catches a promise whose `then` throws.
   return (given) => void (async () => await notice(given))().catch(failed);
@@ -58,14 +58,14 @@ export function guarded<Notice>(notice: (notice: Notice) => unknown): (notice: N
 
 export function textOf(notice: WorkerNotice, queue: string): string {
   const isTrouble = notice.kind === "trouble";
-  const frames = "error" in notice && !isTrouble ? framesOf(notice.error) : "";
+  const frames = "error" in notice && !isTrouble ? stackFrames(notice.error) : "";
   return lineOf(notice, queue) + (frames === "" ? "" : `\n${frames}`);
 }
 
 function lineOf(notice: WorkerNotice, queue: string): string {
   const { item, reason, delayMs } = { ...nothing, ...notice };
   const id = item === null ? "" : ` ${item.id}`;
-  const thrown = "error" in notice ? shown(notice.error) : null;
+  const thrown = "error" in notice ? formatError(notice.error) : null;
   const why = [reason, thrown].filter((words) => words !== null).join("; ");
   const after = delayMs === null ? "" : ` again in ${Math.round(delayMs)} ms`;
   return `holdfast: ${notice.kind}${id} of ${queue}${after}; ${why}`;

@@ -34,11 +34,11 @@ test.each([
   ],
   [{ apiKey: "söcret" }, "apiKey is invalid; expected visible ASCII characters, character 2 of 6"],
   [{ apiKey: 7 }, "apiKey is invalid; expected a text, got number 7"],
-])("a client with %p is refused", (options, message) => {
+])("createClient: %p is refused", (options, message) => {
   expect(thrownBy(() => createClient(options as ClientOptions))).toStartWith(message);
 });
 
-test("what is undefined is as if it were not there, and the key is not told", () => {
+test("createClient: undefined options count as absent, and errors do not contain the key", () => {
   expect(thrownBy(() => createClient({ apiKey: undefined } as unknown as ClientOptions))).toBe(
     "nothing",
   );
@@ -52,19 +52,19 @@ test.each([
   [{ marginMs: "5s" }, "marginMs is invalid; expected milliseconds from 0, got string"],
   [{ timeoutMs: -1 }, "timeoutMs is invalid; expected milliseconds from 0, got number -1"],
   [{ backoff: 5 }, "backoff is invalid; expected a function, got number 5"],
-])("a worker with %p is refused", (options, message) => {
+])("work: %p is refused", (options, message) => {
   const queue = createClient().queue("orders");
   expect(thrownBy(() => queue.work(() => undefined, options as WorkOptions))).toStartWith(message);
 });
 
-test("a worker without a handler is refused", () => {
+test("work: a missing handler is refused", () => {
   const queue = createClient().queue("orders");
   expect(thrownBy(() => queue.work(undefined as never))).toBe(
     "handler is invalid; expected a function, got undefined",
   );
 });
 
-test("a call with an option that there is not is refused, and not sent", async () => {
+test("call options: an unknown option is refused, and nothing is sent", async () => {
   let sent = 0;
   const client = createClient({
     fetch: () => {
@@ -94,7 +94,7 @@ test("a call with an option that there is not is refused, and not sent", async (
 });
 
 test.each([2 ** 31, 2 ** 33, Number.POSITIVE_INFINITY])(
-  "a worker that is to drain for %d ms lets its handlers work",
+  "work: with drainMs of %d its handlers may finish",
   async (drainMs) => {
     using time = stillTime();
     await using server = await listeningApp();
@@ -123,7 +123,7 @@ test.each([2 ** 31, 2 ** 33, Number.POSITIVE_INFINITY])(
   },
 );
 
-test("a call may take longer than a timer of the runtime, and so may a pause", async () => {
+test("timers: a call and a pause may exceed the runtime's longest timer", async () => {
   using time = stillTime();
   let answer: () => Promise<Response> = () => Promise.reject(coded("ECONNREFUSED"));
   const asked: AbortSignal[] = [];

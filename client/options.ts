@@ -2,7 +2,7 @@
 // ignored silently.
 
 import { didYouMean } from "../openapi/did-you-mean.ts";
-import { kindOf } from "./shown.ts";
+import { kindOf } from "./format-error.ts";
 
 /** Returns what the option must be, as text; `null` = the value is valid. */
 type Check = (value: unknown) => string | null;

@@ -43,7 +43,7 @@ async function worked(
 }
 
 test.each(Object.entries(strangeErrors()))(
-  "a handler that throws %s: its item is retried, the items beside it are completed",
+  "handler: if it throws %s, its item is retried and the others are completed",
   async (_, thrown) => {
     await using at = await setup();
     await at.queue.produce(["bad", "good", "good"]);
@@ -60,7 +60,7 @@ test.each(Object.entries(strangeErrors()))(
 );
 
 test.each(Object.entries(strangeBackoffs))(
-  "a backoff that is %s: the worker's own is used, and the fault is told",
+  "backoff: if it is %s, the default is used and a fault reported",
   async (_, backoff) => {
     await using at = await setup({ random: () => 0.5 });
     await at.queue.produce("a");
@@ -84,7 +84,7 @@ test.each([
   [1e300, 366 * 24 * 3_600_000],
   [0.2, 1],
   [-5, 0],
-])("a backoff of %d ms is one of %d ms", async (asked, delayMs) => {
+])("backoff: %d ms becomes %d ms", async (asked, delayMs) => {
   await using at = await setup();
   await at.queue.produce("a");
   let attempts = 0;
@@ -111,7 +111,7 @@ test.each([
       throw strangeErrors()["revoked proxy"]?.();
     },
   ],
-])("a function for notices that %s: a line says so, and the worker goes on", async (_, notice) => {
+])("notice: if it %s, a line reports that and the worker continues", async (_, notice) => {
   const warned = spyOn(console, "warn").mockImplementation(() => undefined);
   try {
     await using at = await setup();
@@ -129,7 +129,7 @@ test.each([
   }
 });
 
-test("what one item's retry is refused for is not said of the others, and a dead letter is dead", async () => {
+test("retry: the refusal of one item does not affect the others, and a dead letter is dead", async () => {
   // An unreadable id stands for anything that the server may refuse.
   await using at = await setup({
     fetch: (url, init) => {
@@ -160,7 +160,7 @@ test("what one item's retry is refused for is not said of the others, and a dead
   expect(await at.dead.inspect()).toMatchObject({ queued: 1 });
 });
 
-test("reasons that are too much for one call go in several", async () => {
+test("retry: reasons too large for one call are sent in several", async () => {
   await using at = await setup();
   const texts = Array.from({ length: 400 }, (_, index) => String(index));
   await at.queue.produce(texts);
@@ -178,7 +178,7 @@ test("reasons that are too much for one call go in several", async () => {
 });
 
 test.each(Object.entries(strangeBackoffs))(
-  "a random that is %s: pauses are drawn all the same",
+  "random: if it is %s, Math.random is used",
   async (_, random) => {
     await using at = await setup({ random: random as () => number });
     await at.queue.produce("a");

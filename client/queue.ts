@@ -4,9 +4,9 @@ import { type CallOptions, callChecks, refusing } from "./call.ts";
 import { InvalidRequest, LeaseEmpty, NotAuthorized, OutcomeUnknown } from "./errors.ts";
 import { checkedItems, type NewItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
+import { openLeasePoller, type PollOptions, pollChecks } from "./lease-poller.ts";
 import { randomName } from "./names.ts";
 import { anything, type Checks, checkOptions, flag, text } from "./options.ts";
-import { openPoll, type PollOptions, pollChecks } from "./poll.ts";
 import { type Differences, differencesOf, type QueueSettings } from "./settings.ts";
 import { type Build, transact } from "./transaction.ts";
 import type { Transport } from "./transport.ts";
@@ -307,7 +307,7 @@ async function* leasesOf(
   const leave = (): void => leaving.abort();
   signal?.addEventListener("abort", leave);
   if (signal?.aborted) leave();
-  const poll = openPoll({ transport, queue, leave: leaving.signal, ...options });
+  const poll = openLeasePoller({ transport, queue, leave: leaving.signal, ...options });
   try {
     for (let next = await poll.next(batch); next !== null; next = await poll.next(batch)) {
       yield next;

@@ -1,10 +1,10 @@
 // Decides whether a call may be repeated, and after what pause. The contract allows it if nothing
 // was changed, if the call has a key, or if it is idempotent.
 
+import { isUntrusted } from "./connection-errors.ts";
 import type { HoldfastError } from "./errors.ts";
 import { isHttpsHint } from "./https-hint.ts";
 import { startTimer } from "./time.ts";
-import { isUntrusted } from "./unsent.ts";
 import { nonIdempotentOperations, type Operation } from "./wire.ts";
 
 /**
@@ -12,9 +12,9 @@ import { nonIdempotentOperations, type Operation } from "./wire.ts";
  * - `same`: none, the call is idempotent.
  * - `twice`: the work is done again, or refused because of the first attempt.
  */
-export type Echo = "same" | "twice";
+export type RepeatEffect = "same" | "twice";
 
-export function echoOf(operation: Operation, request: object): Echo {
+export function repeatEffectOf(operation: Operation, request: object): RepeatEffect {
   if (!nonIdempotentOperations.includes(operation)) return "same";
   // Items with a `source_id` are not stored twice.
   return operation === "importItems" && isSourced(request) ? "same" : "twice";
@@ -27,11 +27,11 @@ function isSourced(request: object): boolean {
 
 export interface Attempted {
   readonly operation: Operation;
-  readonly echo: Echo;
+  readonly effect: RepeatEffect;
   readonly error: HoldfastError;
 }
 
-export function mayRepeat({ operation, echo, error }: Attempted): boolean {
+export function mayRepeat({ operation, effect, error }: Attempted): boolean {
   switch (error.code) {
     case "busy":
       return true;
@@ -40,9 +40,9 @@ export function mayRepeat({ operation, echo, error }: Attempted): boolean {
     case "store":
       // An import also returns 500 if the items were stored but could not be read back, an advance
       // if the clock was advanced only in part.
-      return (operation !== "importItems" && operation !== "advance") || echo === "same";
+      return (operation !== "importItems" && operation !== "advance") || effect === "same";
     case "unknown":
-      return echo === "same" && !isHttpsHint(error.cause);
+      return effect === "same" && !isHttpsHint(error.cause);
     case "invalid":
     case "unauthorized":
     case "failed":

@@ -137,7 +137,7 @@ async function endsOf(
 const answer = () => Response.json({ code: 200, code_text: "OK", message: "" });
 
 test.each(here)(
-  "%s: without a connection nothing was sent; after that, who knows",
+  "%s: a failed connection is unavailable; a failure after it is unknown",
   async (_, argv) => {
     await using plain = Bun.serve({ ...local, fetch: answer });
     await using secure = Bun.serve({
@@ -177,7 +177,7 @@ const trusting = here.filter(([name]) => name !== "Deno");
 const trust = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
 
 test.each(trusting)(
-  "%s: TLS that breaks once a call was sent leaves it unknown",
+  "%s: the outcome is unknown if TLS breaks after the call was sent",
   async (_, argv) => {
     const asked: unknown[] = [];
     const server = createSecureServer(
@@ -195,14 +195,14 @@ test.each(trusting)(
   },
 );
 
-test.each(here)("%s: a process that may open no more files has sent nothing", async (_, argv) => {
+test.each(here)("%s: a process that cannot open more files gets unavailable", async (_, argv) => {
   await using plain = Bun.serve({ ...local, fetch: answer });
   const urls = { plain: `http://127.0.0.1:${plain.port}` };
   expect(await endsOf(argv, urls, { NO_FILES_LEFT: "yes" })).toEqual({ plain: "unavailable" });
 });
 
 test.each(trusting)(
-  "%s: a certificate of one's own is trusted by the environment",
+  "%s: the environment makes the runtime trust an own certificate",
   async (_, argv) => {
     await using secure = Bun.serve({
       ...local,
@@ -215,7 +215,7 @@ test.each(trusting)(
 );
 
 test.each(here)(
-  "%s: 3,000 produces at once open few connections, gathered or alone",
+  "%s: 3,000 concurrent produces use few connections, gathered or not",
   async (_, argv) => {
     const { counts, server } = counting();
     const ends = await endsOf(argv, { many: `http://127.0.0.1:${await portOf(server)}` });
@@ -228,7 +228,7 @@ test.each(here)(
 );
 
 test.each(here)(
-  "%s: a signal and the time end a call, and what stays open keeps no process",
+  "%s: a signal and a timeout end a call, and idle connections do not keep the process alive",
   async (name, argv) => {
     await using plain = Bun.serve({ ...local, fetch: answer });
     const silent = Bun.listen({ ...local, socket: { data: () => undefined } });
@@ -260,7 +260,7 @@ process.exit();
 `;
 
 test.concurrent.each(here)(
-  "%s: a pooled connection that says nothing is tried beside a new one, with the same key",
+  "%s: a call on a silent pooled connection is copied to a new one, with the same key",
   async (_, argv) => {
     const asked: { connection: number; key: unknown }[] = [];
     const connections = new Map<object, number>();

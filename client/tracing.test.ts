@@ -142,7 +142,7 @@ const at = (operation: string, type: string) => ({
   "server.port": Number(new URL(server.url).port),
 });
 
-test("a produce is a span of a producer, whose context its items carry", async () => {
+test("tracing: a produce has a producer span, whose context its items carry", async () => {
   await within("request", () => queue.produce("one"));
   await queue.produce(["two", { utf8: "three", headers: { tenant: "a" } }]);
   const [one, both] = spans("publish") as [ReadableSpan, ReadableSpan];
@@ -161,7 +161,7 @@ test("a produce is a span of a producer, whose context its items carry", async (
   ]);
 });
 
-test("produces that go together carry each its own caller's context", async () => {
+test("tracing: items of gathered produces carry their own caller's context", async () => {
   const calls: string[] = [];
   const fetch: ClientOptions["fetch"] = (url, init) => {
     calls.push(String(init.body));
@@ -178,7 +178,7 @@ test("produces that go together carry each its own caller's context", async () =
   expect(carried.map((headers) => headers?.["traceparent"])).toEqual(publishes.map(parentOf));
 });
 
-test("an item's own context stays, and the produce links to it", async () => {
+test("tracing: an item keeps its own context, and the produce span links to it", async () => {
   const own = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
   const passedOn = { utf8: "x", headers: { traceparent: own } };
   const baggage = api.propagation.createBaggage({ tenant: { value: "a" } });
@@ -198,7 +198,7 @@ test("an item's own context stays, and the produce links to it", async () => {
   ]);
 });
 
-test("baggage goes along as far as there is room, and a produce never fails for it", async () => {
+test("tracing: baggage is added if it fits, and never fails a produce", async () => {
   const tenant = async (value: string, item: ItemFields) => {
     const baggage = api.propagation.createBaggage({ tenant: { value } });
     const context = api.propagation.setBaggage(api.ROOT_CONTEXT, baggage);
@@ -216,7 +216,7 @@ test("baggage goes along as far as there is room, and a produce never fails for 
   ]);
 });
 
-test("with a key of the caller's a produce says the same again in another trace", async () => {
+test("tracing: a produce with the caller's key has the same content in another trace", async () => {
   const again = () => within("run", () => queue.produce("one", { key: `once-${queue.name}` }));
   await again();
   await again();
@@ -224,7 +224,7 @@ test("with a key of the caller's a produce says the same again in another trace"
   expect(await headersOf(queue)).toEqual([null]);
 });
 
-test("what is no item is refused as it is without tracing", async () => {
+test("tracing: a value that is not an item is refused as without tracing", async () => {
   const messages = [];
   for (const tracing of [{}, { tracing: api }]) {
     const { produce } = createClient({ url: server.url, ...tracing });
@@ -243,7 +243,7 @@ test("what is no item is refused as it is without tracing", async () => {
   );
 });
 
-test("what a produce sends is sent within its span", async () => {
+test("tracing: a produce is sent within its span", async () => {
   const active: unknown[] = [];
   const fetch: ClientOptions["fetch"] = (url, init) => {
     active.push(api.trace.getActiveSpan()?.spanContext());
@@ -253,7 +253,7 @@ test("what a produce sends is sent within its span", async () => {
   expect(active).toEqual([only(spans("publish")).spanContext()]);
 });
 
-test("a produce that fails says so in its span", async () => {
+test("tracing: the span of a failed produce has the error", async () => {
   const nowhere = client.queue("nowhere").produce("x");
   const { message } = await nowhere.catch((error) => error);
   const span = only(named("publish nowhere"));
@@ -261,7 +261,7 @@ test("a produce that fails says so in its span", async () => {
   expect(span.attributes["error.type"]).toBe("InvalidRequest");
 });
 
-test("without tracing, or without an SDK, nothing is added to an item", async () => {
+test("tracing: without tracing or an SDK, nothing is added to items", async () => {
   const bodies: string[] = [];
   const fetch: ClientOptions["fetch"] = (url, init) => {
     bodies.push(String(init.body));
@@ -277,7 +277,7 @@ test("without tracing, or without an SDK, nothing is added to an item", async ()
   expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(["request"]);
 });
 
-test("a lease is a span that links to each producer once, and an empty one is none", async () => {
+test("tracing: a lease has a span with one link per producer; an empty lease has none", async () => {
   // Never aborts a request, so that only the server ends it.
   const patient = clientWith({
     fetch: (url, init) => globalThis.fetch(url, { ...init, signal: null }),
@@ -297,7 +297,7 @@ test("a lease is a span that links to each producer once, and an empty one is no
   });
 });
 
-test("a lease takes as long as it waited, and one that fails says so", async () => {
+test("tracing: a lease's span includes its wait, and the error of a failed one", async () => {
   const leased = queue.lease();
   for (let waiting = 0; waiting === 0; ) {
     waiting = (await queue.stats()).logical_queues[0]?.lease_waiting ?? 0;
@@ -318,7 +318,7 @@ test("a lease takes as long as it waited, and one that fails says so", async () 
   expect(failed.status.code).toBe(api.SpanStatusCode.ERROR);
 });
 
-test("a handler runs in a span that links to the producer, in a trace of its own", async () => {
+test("tracing: a handler runs in a new trace, whose span links to the producer", async () => {
   const baggage = api.propagation.createBaggage({ tenant: { value: "a" } });
   const context = api.propagation.setBaggage(api.ROOT_CONTEXT, baggage);
   await api.context.with(context, () => queue.produce(["one"]));
@@ -353,7 +353,7 @@ test("a handler runs in a span that links to the producer, in a trace of its own
   expect(follows.parentSpanContext?.spanId).toBe(span.spanContext().spanId);
 });
 
-test("a retried item keeps its context, and so does a dead one", async () => {
+test("tracing: retried and dead items keep their context", async () => {
   await queue.produce(["one"]);
   await work(() => Promise.reject(new TypeError("no card")), 2);
   const publish = parentOf(only(spans("publish")));
@@ -375,7 +375,7 @@ test("a retried item keeps its context, and so does a dead one", async () => {
   expect(await headersOf(dead)).toEqual([{ traceparent: publish }]);
 });
 
-test("a span says what became of its item, in a worker's words", async () => {
+test("tracing: the span of a handler has the item's outcome", async () => {
   await queue.produce(["given up", "lost"]);
   await work(async (item) => {
     if (item.text() === "given up") throw new DeadLetter("no address");
@@ -393,7 +393,7 @@ test("a span says what became of its item, in a worker's words", async () => {
   ]);
 });
 
-test("a transact is a span of a producer, and ends that of the item that it finishes", async () => {
+test("tracing: a transact has a producer span, and ends the span of the item that it finishes", async () => {
   await queue.produce(["one"]);
   await work(async (_, { transact }) => {
     await transact((t) => t.produce(dead, "follows"));
@@ -415,7 +415,7 @@ test("a transact is a span of a producer, and ends that of the item that it fini
   expect(await headersOf(dead)).toEqual([{ traceparent: parentOf(span) }]);
 });
 
-test("a transact for several queues names none, and what it only finishes leaves no span", async () => {
+test("tracing: a transact to several queues names none; one that produces nothing has no span", async () => {
   const own = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
   await queue.produce("one");
   const lease = await queue.lease();
@@ -439,7 +439,7 @@ test("a transact for several queues names none, and what it only finishes leaves
   expect(await headersOf(dead)).toEqual([{ traceparent: parentOf(span) }]);
 });
 
-test("an item whose transact fails unawaited has failed", async () => {
+test("tracing: an item fails if a transact that was not awaited fails", async () => {
   await queue.produce(["one"]);
   const handler: Handler = (_, { transact }) => {
     void transact((t) => t.produce("nowhere", "follows")).catch(() => undefined);
@@ -450,7 +450,7 @@ test("an item whose transact fails unawaited has failed", async () => {
   expect(status.code).toBe(api.SpanStatusCode.ERROR);
 });
 
-test("an item that a stop interrupts has not failed", async () => {
+test("tracing: an item that a stop interrupts is not an error", async () => {
   using time = stillTime();
   await using own = await listeningApp();
   const interrupted = createClient({ url: own.url, tracing: api }).queue(queue.name);
@@ -557,7 +557,7 @@ const runtimes = [
 ] as const;
 
 test.each(runtimes.filter(([, path]) => path !== null))(
-  "%s: a collector joins a worker's spans to those of a producer in another process",
+  "%s: a collector links a worker's spans to a producer in another process",
   async (_, path) => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-tracing-"));
     const entry = join(import.meta.dir, "traced-program.ts");

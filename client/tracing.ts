@@ -5,10 +5,10 @@
 import { bounds } from "../openapi/bounds.ts";
 import type { Answered, CallOptions } from "./call.ts";
 import { HoldfastError, LeaseEmpty } from "./errors.ts";
+import { formatError, isInstance, kindOf, safely } from "./format-error.ts";
 import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
 import type { OpenTelemetryApi, Span, SpanContext, Tracer } from "./opentelemetry.ts";
-import { isInstance, kindOf, safely, shown } from "./shown.ts";
 import type { LeaseReply, ProduceItem, RequestFor } from "./wire.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -218,7 +218,7 @@ export class Tracing {
   }
 
   #fail(span: Span, error: unknown, at?: number): void {
-    const message = shown(error);
+    const message = formatError(error);
     const isError = isInstance(error, Error);
     const type = isError ? safely("Error", () => error.name) : "_OTHER";
     span.setAttribute("error.type", type);

@@ -46,7 +46,7 @@ async function leased(queue: Queue, ...texts: string[]): Promise<Lease> {
 const textsOf = async (queue: Queue, count: number): Promise<string[]> =>
   (await queue.lease({ batch: count }))?.items.map((item) => item.text()) ?? [];
 
-test("a lease is completed with what it leads to, in one call", async () => {
+test("transact: completes a lease and produces its results in one call", async () => {
   const calls: string[] = [];
   const fetch: Fetch = (url, init) => {
     calls.push(url.slice(url.lastIndexOf(".") + 1));
@@ -74,7 +74,7 @@ test("a lease is completed with what it leads to, in one call", async () => {
   expect(await at.orders.inspect()).toMatchObject({ queued: 0 });
 });
 
-test("items of several leases are finished in several ways, and the others stay with their lease", async () => {
+test("transact: finishes items of several leases; the others stay with their lease", async () => {
   await using at = await setup();
   const lease = await leased(at.orders, "a", "b", "c", "d");
   const other = await leased(at.mails, "m");
@@ -91,7 +91,7 @@ test("items of several leases are finished in several ways, and the others stay 
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, retried: 1 });
 });
 
-test("one bad item fails all of it, and the lease has what it had", async () => {
+test("transact: one invalid item refuses everything, and the lease keeps its items", async () => {
   await using at = await setup();
   const lease = await leased(at.orders, "a", "b");
   const [a] = lease.items;
@@ -110,7 +110,7 @@ test("one bad item fails all of it, and the lease has what it had", async () => 
   expect(await lease.complete()).toEqual({});
 });
 
-test("what cannot be sent is refused before it is, and what the contract says can be sent as it is", async () => {
+test("transact: an invalid change is refused before sending; a plain request is accepted", async () => {
   await using at = await setup();
   const lease = await leased(at.orders, "a");
   const stranger = { ...lease.items[0] } as Lease["items"][number];
@@ -139,7 +139,7 @@ test("what cannot be sent is refused before it is, and what the contract says ca
   expect(await at.client.transact(request)).toEqual({ produced: [] });
 });
 
-test("one whose answer is lost is sent again, and done once", async () => {
+test("transact: is repeated if its answer is lost, and done once", async () => {
   let lost = 0;
   const fetch: Fetch = async (url, init) => {
     const answer = await globalThis.fetch(url, init);
@@ -181,7 +181,7 @@ async function worked(
 
 const none = { completed: 0, retried: 0, dead: 0, removed: 0, released: 0, lost: 0, running: 0 };
 
-test("a handler's transact completes its item, and the worker says nothing more of it", async () => {
+test("transact: a handler's completes its item, and the worker does not report it again", async () => {
   const calls: string[] = [];
   const fetch: Fetch = (url, init) => {
     calls.push(url.slice(url.lastIndexOf(".") + 1));
@@ -199,7 +199,7 @@ test("a handler's transact completes its item, and the worker says nothing more 
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, dead_letter: 0 });
 });
 
-test("a handler may give its item back with what it produces", async () => {
+test("transact: a handler may retry its item together with its outputs", async () => {
   await using at = await setup();
   await at.orders.produce("a");
   const counts = await worked(at, async (item, { transact }) => {
@@ -212,7 +212,7 @@ test("a handler may give its item back with what it produces", async () => {
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, dead_letter: 1 });
 });
 
-test("what is given back by a transact has the reason that it was given", async () => {
+test("transact: a retried item has the given reason", async () => {
   await using at = await setup();
   const lease = await leased(at.orders, "a", "b");
   const [a, b] = lease.items;
@@ -228,7 +228,7 @@ test("what is given back by a transact has the reason that it was given", async 
   ]);
 });
 
-test("an item that a handler gives back in its last attempt is counted as dead", async () => {
+test("transact: an item retried in its last attempt counts as dead", async () => {
   await using at = await setup();
   await at.orders.update({ max_attempts: 1 });
   await at.orders.produce("a");
@@ -239,7 +239,7 @@ test("an item that a handler gives back in its last attempt is counted as dead",
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, dead_letter: 1 });
 });
 
-test("a handler that throws after its transact is told of, and its item stays completed", async () => {
+test("transact: if the handler throws afterwards, the item stays completed and a notice follows", async () => {
   await using at = await setup();
   await at.orders.produce("a");
   const counts = await worked(at, async (_, { transact }) => {
@@ -251,7 +251,7 @@ test("a handler that throws after its transact is told of, and its item stays co
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, retried: 0 });
 });
 
-test("a handler that does not wait for its transact is waited for", async () => {
+test("transact: the worker waits for one that the handler did not await", async () => {
   await using at = await setup();
   await at.orders.produce("a");
   const counts = await worked(at, (_, { transact }) => {
@@ -262,7 +262,7 @@ test("a handler that does not wait for its transact is waited for", async () => 
   expect(await at.invoices.inspect()).toMatchObject({ queued: 1 });
 });
 
-test("a handler whose transact is refused fails, and its item is retried", async () => {
+test("transact: if it is refused, the handler fails and its item is retried", async () => {
   await using at = await setup();
   await at.mails.pause({ produce: true });
   await at.orders.produce("a");
@@ -273,7 +273,7 @@ test("a handler whose transact is refused fails, and its item is retried", async
   expect(at.notices).toMatchObject([{ kind: "retried", error: expect.any(RequestFailed) }]);
 });
 
-test("a lease whose item is finished is not extended for it, and its handler is not told that it was lost", async () => {
+test("transact: a finished item is not extended, and its signal is not aborted", async () => {
   using time = stillTime();
   const calls: string[] = [];
   const fetch: Fetch = (url, init) => {

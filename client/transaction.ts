@@ -3,7 +3,7 @@
 import type { Call, InnerOptions } from "./call.ts";
 import { InvalidRequest } from "./errors.ts";
 import { checkedItems, type LeasedItem, type NewItem, originOf } from "./items.ts";
-import { type GiveBack, type Lease, retryFields } from "./lease.ts";
+import { type Lease, type RetryOptions, retryFields } from "./lease.ts";
 import type { ProduceItem, RequestFor, RetryItem, TransactReply } from "./wire.ts";
 
 /** A lease, for its unfinished items, or items of any leases. */
@@ -12,28 +12,28 @@ export type Finished = Lease | LeasedItem | readonly LeasedItem[];
 /** Collects changes, of which the server then does all or none. */
 export interface Transaction {
   complete(what: Finished): void;
-  retry(what: Finished, how?: GiveBack): void;
+  retry(what: Finished, how?: RetryOptions): void;
   /** All items for one queue are added to one partition, in this order. */
   produce(queue: string | { readonly name: string }, items: NewItem | readonly NewItem[]): void;
 }
 
 export type Build = (transaction: Transaction) => void | Promise<void>;
 
-export type Ended = "completed" | "retried" | "dead";
+export type TransactOutcome = "completed" | "retried" | "dead";
 
-interface Place {
+interface PartitionName {
   readonly queue_name: string;
   readonly partition: number;
 }
 
-export class GatheredTransaction implements Transaction {
-  readonly #complete = new Map<string, Place & { readonly ids: string[] }>();
-  readonly #retry = new Map<string, Place & { readonly items: RetryItem[] }>();
+export class TransactionBuilder implements Transaction {
+  readonly #complete = new Map<string, PartitionName & { readonly ids: string[] }>();
+  readonly #retry = new Map<string, PartitionName & { readonly items: RetryItem[] }>();
   readonly #produce = new Map<string, ProduceItem[]>();
-  readonly #finished = new Map<LeasedItem, Ended>();
+  readonly #finished = new Map<LeasedItem, TransactOutcome>();
 
   /** The outcome of an item in this transaction; `null` = none. */
-  endOf(item: LeasedItem): Ended | null {
+  endOf(item: LeasedItem): TransactOutcome | null {
     return this.#finished.get(item) ?? null;
   }
 
@@ -47,7 +47,7 @@ export class GatheredTransaction implements Transaction {
     }
   }
 
-  retry(what: Finished, how: GiveBack = {}): void {
+  retry(what: Finished, how: RetryOptions = {}): void {
     const fields = retryFields(how);
     for (const item of itemsOf(what)) {
       const place = this.#finish(item, how.dead === true ? "dead" : "retried");
@@ -64,7 +64,7 @@ export class GatheredTransaction implements Transaction {
     this.#produce.set(name, [...before, ...checkedItems("transact", items)]);
   }
 
-  #finish(item: LeasedItem, end: Ended): Place {
+  #finish(item: LeasedItem, end: TransactOutcome): PartitionName {
     const origin = originOf(item);
     if (origin === null) throw refused("expected an item of a lease of this client");
     this.#finished.set(item, end);
@@ -90,7 +90,7 @@ export async function transact(
   build: Build,
   options?: InnerOptions,
 ): Promise<TransactReply> {
-  const transaction = new GatheredTransaction();
+  const transaction = new TransactionBuilder();
   await build(transaction);
   return transaction.send(call, options);
 }
@@ -100,7 +100,7 @@ function itemsOf(what: Finished): readonly LeasedItem[] {
   return Array.isArray(what) ? what : [what as LeasedItem];
 }
 
-function keyOf({ queue_name, partition }: Place): string {
+function keyOf({ queue_name, partition }: PartitionName): string {
   return `${partition} ${queue_name}`;
 }
 

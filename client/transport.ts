@@ -14,13 +14,20 @@ import {
 import { openConnections } from "./connections.ts";
 import { Busy, HoldfastError, OutcomeUnknown } from "./errors.ts";
 import { type Endpoint, exchange, type Fetch, jsonOf, waitForConnection } from "./exchange.ts";
-import { Gatherer } from "./gather.ts";
 import { Hosts } from "./hosts.ts";
 import { isKeyForgotten, keyOf, receiptsMs } from "./keys.ts";
-import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
+import { ProduceBatcher } from "./produce-batcher.ts";
+import {
+  mayRepeat,
+  type Pace,
+  pause,
+  pauseMs,
+  type RepeatEffect,
+  repeatEffectOf,
+} from "./repeat.ts";
 import { steadyNow } from "./time.ts";
 import type { Tracing } from "./tracing.ts";
-import { type ClientNotice, Trouble } from "./trouble.ts";
+import { type ClientNotice, TroubleReporter } from "./trouble.ts";
 import {
   type Operation,
   operationPaths,
@@ -84,13 +91,13 @@ export function openTransport(options: TransportOptions): Transport {
     request: RequestFor<Id>,
     callOptions: InnerOptions = {},
   ): Promise<Answered<ReplyFor<Id>>> {
-    const echo = echoOf(operation, request);
+    const effect = repeatEffectOf(operation, request);
     const encode: Encode = (timed) => JSON.stringify({ ...request, ...timed });
-    return sendCall(context, { operation, echo, encode, options: callOptions });
+    return sendCall(context, { operation, effect, encode, options: callOptions });
   }
 
-  const gatherer = new Gatherer((encode, callOptions) =>
-    sendCall(context, { operation: "produce", echo: "twice", encode, options: callOptions }),
+  const batcher = new ProduceBatcher((encode, callOptions) =>
+    sendCall(context, { operation: "produce", effect: "twice", encode, options: callOptions }),
   );
 
   return {
@@ -100,9 +107,9 @@ export function openTransport(options: TransportOptions): Transport {
     async produce(request, callOptions = {}) {
       checkCall("produce", callOptions);
       const { timeoutMs = timeoutMsOf("produce"), signal, key } = callOptions;
-      const isAlone = !options.gather || key !== undefined || !gatherer.takes(request, timeoutMs);
+      const isAlone = !options.gather || key !== undefined || !batcher.takes(request, timeoutMs);
       if (isAlone) return call("produce", request, callOptions);
-      return gatherer.produce(request, { timeoutMs, signal });
+      return batcher.produce(request, { timeoutMs, signal });
     },
 
     async page(path, callOptions = {}, method = "GET") {
@@ -123,7 +130,7 @@ export function openTransport(options: TransportOptions): Transport {
 interface CallContext
   extends Endpoint,
     Pick<TransportOptions, "random" | "attemptsMax" | "pace" | "keys"> {
-  readonly trouble: Trouble;
+  readonly trouble: TroubleReporter;
 }
 
 function contextOf({
@@ -139,14 +146,14 @@ function contextOf({
     ...options,
     headers,
     hosts: new Hosts(url),
-    trouble: new Trouble(notice),
+    trouble: new TroubleReporter(notice),
     connections: openConnections(connectionsMax),
   };
 }
 
 interface OutgoingCall<Id extends Operation> {
   readonly operation: Id;
-  readonly echo: Echo;
+  readonly effect: RepeatEffect;
   readonly encode: Encode;
   readonly options: InnerOptions;
 }
@@ -161,7 +168,7 @@ async function sendCall<Id extends Operation>(
   const { timeoutMs = timeoutMsOf(operation), signal, leave } = options;
   const attemptsMax = Math.min(context.attemptsMax, options.attemptsMax ?? context.attemptsMax);
   const key = keyOf({ operation, given: options.key, keys: context.keys });
-  const echo = key === null ? call.echo : "same";
+  const effect = key === null ? call.effect : "same";
   let endsAt = steadyNow() + timeoutMs;
   let followsUnknown = false;
   let firstBegunAt = 0;
@@ -182,7 +189,7 @@ async function sendCall<Id extends Operation>(
         firstBegunAt = wallClockAt;
         if (key !== null) endsAt = Math.min(endsAt, begunAt + receiptsMs);
       }
-      if (attempt >= attemptsMax || !mayRepeat({ operation, echo, error: cause })) throw error;
+      if (attempt >= attemptsMax || !mayRepeat({ operation, effect, error: cause })) throw error;
       const askedMs = cause instanceof Busy ? cause.retryAfterMs : 0;
       const spareMs = endsAt - steadyNow() - askedMs - bounds.requestTimeoutMsMin;
       if (spareMs <= 0) throw error;
@@ -225,7 +232,7 @@ interface Attempt {
 /** Makes one attempt, as soon as a connection is free. */
 async function attempted<Id extends Operation>(
   context: CallContext,
-  { operation, echo, encode, options }: OutgoingCall<Id>,
+  { operation, effect, encode, options }: OutgoingCall<Id>,
   { key, attemptMs, isSame }: Attempt,
 ): Promise<Answered<ReplyFor<Id>>> {
   const share = context.connections.of(operation);
@@ -239,7 +246,7 @@ async function attempted<Id extends Operation>(
     const onSilence = silenceReport(context, { operation, options, leftMs });
     const mayCopy = mayBeCopied(operation, key);
     // A call that cannot be sent again may be slow, such as a clear, and a lease may wait.
-    const isAnsweredSoon = operation !== "lease" && (mayCopy || echo === "same");
+    const isAnsweredSoon = operation !== "lease" && (mayCopy || effect === "same");
     const silentMs = isAnsweredSoon
       ? Math.min(silentMsMax, giveUpMs / 4) + body.length / bytesPerMs
       : null;
@@ -248,7 +255,7 @@ async function attempted<Id extends Operation>(
     const { reply, receivedAt } = await exchange(context, { ...options, ...what, ...limits });
     return { reply: parsed<ReplyFor<Id>>(operation, reply), receivedAt };
   } finally {
-    share.giveBack();
+    share.release();
   }
 }
 
@@ -269,7 +276,7 @@ function silenceReport({ trouble }: CallContext, { operation, options, leftMs }:
     if (trouble.answeredAt >= begunAt) return;
     const message = `no answer from the server for ${Math.round(steadyNow() - begunAt)} ms`;
     const error = new OutcomeUnknown({ operation, status: null, message });
-    trouble.tell({ operation, error, leftMs });
+    trouble.report({ operation, error, leftMs });
   };
 }
 

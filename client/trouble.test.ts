@@ -31,7 +31,7 @@ async function pass(time: { advance(ms: number): void }, ms: number): Promise<vo
   }
 }
 
-test("a produce to a server that is down is reported within a second, once, though many wait", async () => {
+test("trouble: a server that is down is reported once within a second, although many calls wait", async () => {
   using time = stillTime();
   const { server, notices, queue } = setup();
   const produced = [queue.produce("a"), queue.produce("b", { key: "b" }), queue.stats()];
@@ -60,7 +60,7 @@ test("a produce to a server that is down is reported within a second, once, thou
   expect(await again).toBe("unavailable");
 });
 
-test("a connection that breaks once is not reported", async () => {
+test("trouble: a connection that breaks once is not reported", async () => {
   using time = stillTime();
   const { server, notices, queue } = setup();
   const produced = queue.produce("a");
@@ -71,7 +71,7 @@ test("a connection that breaks once is not reported", async () => {
   expect(notices).toEqual([]);
 });
 
-test("by default it is a line on the console, and a function that throws ends nothing", async () => {
+test("trouble: the default is a line on the console, and a throwing notice stops nothing", async () => {
   const warned = spyOn(console, "warn").mockImplementation(() => undefined);
   try {
     using time = stillTime();
@@ -101,7 +101,7 @@ test("by default it is a line on the console, and a function that throws ends no
   }
 });
 
-test("a worker reports its own trouble, and the client does not", async () => {
+test("trouble: a worker reports its own, and the client does not", async () => {
   using time = stillTime();
   const { notices, queue } = setup();
   const kinds: string[] = [];
@@ -119,7 +119,7 @@ test.each([
   ["produce", (queue: Queue) => queue.produce("a")],
   // This call is never repeated.
   ["pause", (queue: Queue) => queue.pause()],
-])("a server that does not answer is reported after five seconds: %s", async (operation, call) => {
+])("trouble: no answer is reported after five seconds: %s", async (operation, call) => {
   using time = stillTime();
   const { server, notices, queue } = setup();
   server.answer = () => new Promise(() => undefined);

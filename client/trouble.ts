@@ -20,7 +20,7 @@ const attemptsMin = 3;
 /** A call that is about to time out reports the failure itself. */
 const leftMsMin = 2_000;
 
-export class Trouble {
+export class TroubleReporter {
   readonly #notice: (notice: ClientNotice) => void;
   #isReported = false;
   #answeredAt = Number.NEGATIVE_INFINITY;
@@ -41,10 +41,10 @@ export class Trouble {
 
   /** An attempt has failed, and another one follows. */
   repeated(attempt: number, notice: Omit<ClientNotice, "kind">): void {
-    if (attempt >= attemptsMin) this.tell(notice);
+    if (attempt >= attemptsMin) this.report(notice);
   }
 
-  tell(notice: Omit<ClientNotice, "kind">): void {
+  report(notice: Omit<ClientNotice, "kind">): void {
     if (this.#isReported || notice.leftMs < leftMsMin) return;
     this.#isReported = true;
     this.#notice({ kind: "trouble", ...notice });

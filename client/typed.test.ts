@@ -8,7 +8,7 @@ interface Job {
   readonly to: string;
 }
 
-test("a queue of jobs has their type in produce, lease and work", async () => {
+test("queue: its type parameter is the type of json in produce, lease and work", async () => {
   await using server = await listeningApp();
   const jobs = createClient({ url: server.url }).queue<Job>("jobs");
   await jobs.create({ lease_timeout: "1m", expire_timeout: "1h" });

@@ -67,6 +67,11 @@ export const timedOperations: readonly Operation[] = entries
   .filter(([, { request }]) => "request_timeout" in request.properties)
   .map(([id]) => id);
 
+/** Operations that take an `Idempotency-Key`. */
+export const keyedOperations: readonly Operation[] = entries
+  .filter(([, operation]) => "keyed" in operation)
+  .map(([id]) => id);
+
 /** Operations that change nothing. */
 export const readOperations: readonly Operation[] = operationsThat("reads");
 

@@ -94,7 +94,7 @@ async function totalOf(queue: Queue): Promise<number> {
   );
 }
 
-test("each item is handled once and completed, by few calls", async () => {
+test("worker: each item is handled once and completed, with few calls", async () => {
   const { calls, fetch } = counting();
   await using at = await setup({}, { fetch });
   await at.queue.produce(numbered(500));
@@ -117,7 +117,7 @@ test("each item is handled once and completed, by few calls", async () => {
   expect(at.notices).toEqual([]);
 });
 
-test("a paused queue is waited on without a word, and worked on when it is resumed", async () => {
+test("worker: waits for a paused queue without a notice, and continues when it is resumed", async () => {
   using time = stillTime();
   const { calls, fetch } = counting();
   await using at = await setup({}, { fetch });
@@ -141,7 +141,7 @@ test("a paused queue is waited on without a word, and worked on when it is resum
   expect(at.notices).toEqual([]);
 });
 
-test("produce: to a queue whose produces are paused, it fails with the reason and is not tried again", async () => {
+test("produce: to a queue whose produces are paused, fails with the reason and is not repeated", async () => {
   const { calls, fetch } = counting();
   await using at = await setup({}, { fetch });
   await at.queue.pause({ produce: true, reason: "moving" });
@@ -151,7 +151,7 @@ test("produce: to a queue whose produces are paused, it fails with the reason an
   expect(calls["produce"]).toBe(1);
 });
 
-test("handlers that end in one round of events share a complete, and a lease of as many", async () => {
+test("worker: handlers that end in one round of events share a complete and the next lease", async () => {
   const asked: Record<string, number[]> = { lease: [], complete: [] };
   const fetch: Fetch = (url, init) => {
     const { batch_size, ids } = JSON.parse(String(init.body));
@@ -182,7 +182,7 @@ test("handlers that end in one round of events share a complete, and a lease of 
   expect(asked).toEqual({ lease: [50, 50], complete: [50, 50] });
 });
 
-test("no more handlers run at once than concurrency allows, and nothing is leased ahead of them", async () => {
+test("worker: concurrency limits running handlers, and nothing is leased in advance", async () => {
   await using at = await setup();
   await at.queue.produce(numbered(10));
   let running = 0;
@@ -212,7 +212,7 @@ test("no more handlers run at once than concurrency allows, and nothing is lease
   expect(worker.counts.completed).toBe(6);
 });
 
-test("an item whose handler throws is offered again after the backoff, one attempt older", async () => {
+test("worker: an item whose handler throws is retried after the backoff, with one more attempt", async () => {
   await using at = await setup();
   await at.queue.produce("x");
   const attempts: number[] = [];
@@ -232,7 +232,7 @@ test("an item whose handler throws is offered again after the backoff, one attem
   expect(at.notices.map((notice) => notice.kind === "retried" && notice.delayMs)).toEqual([10, 20]);
 });
 
-test("the backoff that is there by itself grows with the attempts and is jittered", async () => {
+test("worker: the default backoff grows with the attempts and is jittered", async () => {
   await using at = await setup({}, { random: () => 0.5 });
   await at.queue.produce("x");
   const failed = gate();
@@ -254,7 +254,7 @@ test("the backoff that is there by itself grows with the attempts and is jittere
   expect(await at.queue.inspect()).toMatchObject({ retried: 1 });
 });
 
-test("DeadLetter sends an item to the dead queue, whatever attempts remain", async () => {
+test("worker: DeadLetter sends an item to the dead queue, regardless of attempts", async () => {
   await using at = await setup();
   await at.queue.produce({ utf8: "poison", reference: "r-1" });
   const worker = at.queue.work(() => {
@@ -267,7 +267,7 @@ test("DeadLetter sends an item to the dead queue, whatever attempts remain", asy
   expect(at.notices).toMatchObject([{ kind: "dead", error: { message: "cannot be read" } }]);
 });
 
-test("an empty queue is asked again and again, and the handler hears nothing of it", async () => {
+test("worker: leases from an empty queue are repeated, without running the handler", async () => {
   using time = stillTime();
   const { calls, fetch } = counting();
   await using at = await setup({}, { fetch });
@@ -291,7 +291,7 @@ test.each([
   { deadQueue: "dead", as: "dead" },
   { deadQueue: "", as: "removed" },
 ] as const)(
-  "a last attempt that fails is told as $as where the dead queue is '$deadQueue'",
+  "worker: a failed last attempt is reported as $as if the dead queue is '$deadQueue'",
   async ({ deadQueue, as }) => {
     const { calls, fetch } = counting();
     await using at = await setup({ dead_queue: deadQueue, max_attempts: 2 }, { fetch });
@@ -324,7 +324,7 @@ test.each([
   },
 );
 
-test("items that fail for the last time together are asked for by one call, and a stop waits for it", async () => {
+test("worker: items that fail finally at once share one queueInfo, and a stop waits for it", async () => {
   const asked = gate();
   const answered = gate();
   const counted = counting();
@@ -354,7 +354,7 @@ test("items that fail for the last time together are asked for by one call, and 
   expect(counted.calls["info"]).toBe(1);
 });
 
-test("a DeadLetter where there is no dead queue is not told as dead: the item is still there", async () => {
+test("worker: a DeadLetter without a dead queue is lost, and the item stays", async () => {
   await using at = await setup({ dead_queue: "" });
   await at.queue.produce("x");
   const told = gate();
@@ -380,7 +380,7 @@ test("a DeadLetter where there is no dead queue is not told as dead: the item is
   expect(await totalOf(at.queue)).toBe(1);
 });
 
-test("ids that a 453 names are taken out, told as lost, and the rest is completed", async () => {
+test("worker: ids that a 453 names are reported as lost, and the rest are completed", async () => {
   await using at = await setup();
   await at.queue.produce(numbered(20));
   const leased: LeasedItem[] = [];
@@ -405,7 +405,7 @@ test("ids that a 453 names are taken out, told as lost, and the rest is complete
   expect(await totalOf(at.queue)).toBe(0);
 });
 
-test("a handler's signal is aborted before its lease lapses, so it can still give the item back", async () => {
+test("worker: a handler's signal is aborted before its lease lapses, in time for a retry", async () => {
   using time = stillTime();
   await using at = await setup();
   await at.queue.produce("long");
@@ -436,7 +436,7 @@ test("a handler's signal is aborted before its lease lapses, so it can still giv
   expect(worker.counts).toMatchObject({ completed: 1, retried: 1, lost: 0 });
 });
 
-test("a job that takes longer than its lease is done once", async () => {
+test("worker: a job that outlasts its lease is done once", async () => {
   using time = stillTime();
   const { asked, fetch, extended } = extending();
   await using at = await setup({}, { fetch });
@@ -466,7 +466,7 @@ test("a job that takes longer than its lease is done once", async () => {
   expect(at.notices).toEqual([]);
 });
 
-test("a worker with a lease timeout of its own holds items for that, and extends by it at a third", async () => {
+test("worker: with leaseTimeout, items are held for it and extended by it at a third", async () => {
   using time = stillTime();
   const leaseTimeout = "30s";
   const { asked, fetch, extended } = extending();
@@ -511,7 +511,7 @@ test("a worker with a lease timeout of its own holds items for that, and extends
   expect(at.notices).toEqual([]);
 });
 
-test("leases of one partition are extended together", async () => {
+test("worker: leases of one partition are extended in one call", async () => {
   using time = stillTime();
   const { asked, fetch, extended } = extending();
   await using at = await setup({}, { fetch });
@@ -543,7 +543,7 @@ test("leases of one partition are extended together", async () => {
   expect(asked.map(({ ids }) => ids.length)).toEqual([10, 10, 10, 10, 10]);
 });
 
-test("what was handled is said for as long as its lease is extended", async () => {
+test("worker: an outcome is reported repeatedly while its lease is extended", async () => {
   using time = stillTime();
   const { fetch, extended } = extending();
   let refused = 0;
@@ -581,7 +581,7 @@ test("what was handled is said for as long as its lease is extended", async () =
   expect(worker.counts).toMatchObject({ completed: 1, lost: 0 });
 });
 
-test("a handler whose item is lost is told, and the others of its lease go on", async () => {
+test("worker: the signal of a lost item is aborted, and the other items of its lease continue", async () => {
   using time = stillTime();
   const { fetch, extended } = extending();
   await using at = await setup({}, { fetch });
@@ -620,7 +620,7 @@ test("a handler whose item is lost is told, and the others of its lease go on", 
   expect(worker.counts).toMatchObject({ completed: 1, lost: 1 });
 });
 
-test("lease: extend and release say it of all that are left, and name those that are lost", async () => {
+test("lease: extend and release take all remaining items, and return the lost ones", async () => {
   await using at = await setup({ lease_timeout: "1m" });
   await at.queue.produce(["a", "b", "c"]);
   const lease = await at.queue.lease({ batch: 3 });
@@ -634,7 +634,7 @@ test("lease: extend and release say it of all that are left, and name those that
   expect(again?.items.map((item) => item.attempts)).toEqual([1, 1]);
 });
 
-test("an item whose lease has lapsed is not completed twice: its late holder is told", async () => {
+test("worker: an item whose lease has lapsed is not completed twice; its late holder is notified", async () => {
   await using at = await setup({ lease_timeout: "50ms" });
   await at.queue.produce("slow");
   const second = gate();
@@ -652,7 +652,7 @@ test("an item whose lease has lapsed is not completed twice: its late holder is 
   expect(await totalOf(at.queue)).toBe(0);
 });
 
-test("two workers of one name: the second says so and goes on under another, and both work", async () => {
+test("worker: the second of two with one clientId reports that and continues under another", async () => {
   await using at = await setup();
   const open = gate();
   const begun: string[] = [];
@@ -691,7 +691,7 @@ test("two workers of one name: the second says so and goes on under another, and
   );
 });
 
-test("a worker keeps its name, but where a lease of its own may wait still", async () => {
+test("worker: keeps its clientId unless its own unanswered lease may still wait", async () => {
   const names: string[] = [];
   let hasBroken = false;
   const fetch: Fetch = async (url, init) => {
@@ -713,7 +713,7 @@ test("a worker keeps its name, but where a lease of its own may wait still", asy
   expect(at.notices.map(({ kind }) => kind)).toEqual(["trouble"]);
 });
 
-test("stop: leases no more, lets handlers end, and says what became of their items", async () => {
+test("stop: leases no more, lets handlers end, and reports the outcomes of their items", async () => {
   await using at = await setup();
   await at.queue.produce(numbered(5));
   const open = gate();
@@ -737,7 +737,7 @@ test("stop: leases no more, lets handlers end, and says what became of their ite
   expect(stats).toMatchObject({ lease_waiting: 0, partitions: [{ total_leased: 0 }] });
 });
 
-test("stop: a lease that waits is left at once, and wins nothing any more", async () => {
+test("stop: a waiting lease is abandoned at once, and gets no items", async () => {
   await using at = await setup();
   const worker = at.queue.work(() => undefined, at.quiet);
   await waitingLeases(at.queue, 1);
@@ -747,7 +747,7 @@ test("stop: a lease that waits is left at once, and wins nothing any more", asyn
   expect(await at.queue.inspect()).toMatchObject({ queued: 1 });
 });
 
-test("stop: a handler that takes too long is told, and its item goes back at once", async () => {
+test("stop: the signal of a slow handler is aborted, and its item is released at once", async () => {
   using time = stillTime();
   await using at = await setup();
   await at.queue.produce("long");
@@ -772,7 +772,7 @@ test("stop: a handler that takes too long is told, and its item goes back at onc
   expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
 });
 
-test("stop: what a handler that hangs has is given back, and extended no more", async () => {
+test("stop: items of a handler that hangs are released, and no longer extended", async () => {
   using time = stillTime();
   const { calls, fetch } = counting();
   await using at = await setup({}, { fetch });
@@ -805,7 +805,7 @@ test("stop: what a handler that hangs has is given back, and extended no more", 
   expect(at.notices).toEqual([]);
 });
 
-test("a signal of the caller stops the worker as stop does", async () => {
+test("worker: the caller's signal stops it like stop()", async () => {
   await using at = await setup();
   const leaving = new AbortController();
   const worker = at.queue.work(() => undefined, { signal: leaving.signal, ...at.quiet });
@@ -816,7 +816,7 @@ test("a signal of the caller stops the worker as stop does", async () => {
   await late.stopped;
 });
 
-test("a worker that can never go on stops with the reason", async () => {
+test("worker: stops with the reason if it cannot continue", async () => {
   await using at = await setup();
   const nowhere = at.client.queue("boats").work(() => undefined, at.quiet);
   expect(await nowhere.stopped.catch((error) => error)).toMatchObject({
@@ -830,7 +830,7 @@ test("a worker that can never go on stops with the reason", async () => {
   expect(await stopped).toMatchObject({ code: "failed" });
 });
 
-test("the server restarts in the middle: the worker goes on, and every item is handled once", async () => {
+test("worker: continues after a restart of the server, and handles each item once", async () => {
   await using at = await setup();
   await at.queue.produce(numbered(10));
   const seen: string[] = [];
@@ -858,7 +858,7 @@ test("the server restarts in the middle: the worker goes on, and every item is h
   expect(await totalOf(at.queue)).toBe(0);
 });
 
-test("trouble is told long before the time of a lease is up", async () => {
+test("worker: trouble is reported long before the timeout of a lease", async () => {
   const told = gate<WorkerNotice>();
   const fetch: Fetch = () =>
     Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
@@ -872,7 +872,7 @@ test("trouble is told long before the time of a lease is up", async () => {
   await worker.stop();
 });
 
-test("the server is killed in the middle: nothing is lost, and only what lapsed is handled again", async () => {
+test("worker: after a kill of the server nothing is lost, and only lapsed items are handled again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-worker-"));
   const data = join(directory, "data");
   const options = { data, port: freePort(), flags: ["--shards", "1"] };
@@ -945,7 +945,7 @@ async function leftIn({ client }: Awaited<ReturnType<typeof setup>>) {
   return items.map((item) => [atob(item.payload), item.is_leased]);
 }
 
-test("SIGTERM: the process drains, completes what it had, and ends by that signal", async () => {
+test("SIGTERM: the process drains, completes its items, and ends by that signal", async () => {
   await using at = await setup();
   await at.queue.produce(["one", "two"]);
   const child = await signalled(at.server.url, 1);
@@ -956,7 +956,7 @@ test("SIGTERM: the process drains, completes what it had, and ends by that signa
   expect(await leftIn(at)).toEqual([["two", false]]);
 });
 
-test("SIGTERM: a process with several workers ends when the last of them has drained", async () => {
+test("SIGTERM: a process with several workers ends when the last has drained", async () => {
   await using at = await setup();
   await at.queue.produce(["one", "two", "three"]);
   const child = await signalled(at.server.url, 2);
@@ -977,7 +977,7 @@ test("SIGTERM: a second one ends the process at once, and its items stay leased"
   expect(await leftIn(at)).toEqual([["one", true]]);
 });
 
-test("a server with a test clock: what failed waits by its clock, however far that is ahead", async () => {
+test("worker: a failed item waits by the test clock of the server, however far it is ahead", async () => {
   await using server = await listeningApp({}, { testClock: true });
   const client = createClient({ url: server.url });
   const queue = client.queue("orders");
@@ -1007,7 +1007,7 @@ test("a server with a test clock: what failed waits by its clock, however far th
   await worker.stop();
 });
 
-test("bounds that no worker can keep are refused", async () => {
+test("work: impossible limits are refused", async () => {
   const queue = createClient().queue("orders");
   expect(() => queue.work(() => undefined, { concurrency: 0 })).toThrow(
     "concurrency is invalid; expected a whole number from 1, got 0",
@@ -1017,7 +1017,7 @@ test("bounds that no worker can keep are refused", async () => {
   );
 });
 
-test("what a handler throws is the reason that the next holder and the dead queue hear", async () => {
+test("worker: the message of a thrown error is the reason in the next lease and in the dead queue", async () => {
   await using at = await setup();
   await at.queue.produce([{ utf8: "a", headers: { tenant: "t" } }, "b"]);
   const heard: (string | undefined)[] = [];

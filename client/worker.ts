@@ -3,12 +3,14 @@
 
 import { bounds } from "../openapi/bounds.ts";
 import { DeadLetter, type HoldfastError, LeaseLost, WorkerStopping } from "./errors.ts";
-import { type Ending, Finisher } from "./finisher.ts";
+import { forget, isInstance, kindOf, retryReason } from "./format-error.ts";
+import { drainBefore } from "./graceful-shutdown.ts";
 import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
-import { Keeper } from "./keeper.ts";
-import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
+import { type LeasePoller, openLeasePoller } from "./lease-poller.ts";
+import { LeaseRenewer } from "./lease-renewer.ts";
+import { LeaseSession } from "./lease-session.ts";
 import { guarded, printedOf, type WorkerNotice } from "./notice.ts";
 import {
   anything,
@@ -20,10 +22,8 @@ import {
   text,
   values,
 } from "./options.ts";
-import { openPoll, type Poll } from "./poll.ts";
 import { afterThisRound, pauseMs } from "./repeat.ts";
-import { forget, isInstance, kindOf, reasonOf } from "./shown.ts";
-import { drainBefore } from "./termination.ts";
+import { SettleBatcher, type Settlement } from "./settle-batcher.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
@@ -67,7 +67,7 @@ export interface WorkerCounts {
   readonly dead: number;
   /** Items that failed in their last attempt, in a queue without a dead queue. */
   readonly removed: number;
-  /** Items given back at a stop, without counting the attempt. */
+  /** Items released at a stop, without counting the attempt. */
   readonly released: number;
   readonly lost: number;
   readonly running: number;
@@ -96,7 +96,7 @@ const graceMs = 5_000;
 /** The handlers' part of it. Then their items are released, which takes a call. */
 const handlersMs = 3_000;
 /** With so many unreported outcomes, as many as one call takes, no more items are leased. */
-const endingsMax = 1_000;
+const settlementsMax = 1_000;
 
 export function startWorker(source: WorkerSource): Worker {
   const { handler, transport, options } = source;
@@ -113,17 +113,17 @@ export function startWorker(source: WorkerSource): Worker {
 class QueueWorker implements Worker {
   readonly stopped: Promise<void>;
   readonly #source: WorkerSource;
-  readonly #bounds: Bounds;
-  readonly #poll: Poll;
-  readonly #finisher: Finisher;
-  readonly #keeper: Keeper;
+  readonly #bounds: WorkerBounds;
+  readonly #poll: LeasePoller;
+  readonly #batcher: SettleBatcher;
+  readonly #renewer: LeaseRenewer;
   readonly #leaving = new AbortController();
   readonly #hurrying = new AbortController();
   readonly #givingUp = new AbortController();
   /** Items without a decided outcome. */
   readonly #running = new Set<LeasedItem>();
   /** The items among them whose handler is running. */
-  readonly #handled = new Map<LeasedItem, KeptLease>();
+  readonly #handled = new Map<LeasedItem, LeaseSession>();
   readonly #counts = { completed: 0, retried: 0, dead: 0, removed: 0, released: 0, lost: 0 };
   readonly #notice: (notice: WorkerNotice) => void;
   #wake: () => void = () => undefined;
@@ -136,7 +136,7 @@ class QueueWorker implements Worker {
     this.#bounds = boundsOf(options);
     this.#notice = guarded(notice);
     const trouble = (error: HoldfastError): void => this.#notice({ kind: "trouble", error });
-    this.#poll = openPoll({
+    this.#poll = openLeasePoller({
       transport,
       queue,
       leave: this.#leaving.signal,
@@ -149,15 +149,15 @@ class QueueWorker implements Worker {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(leaseTimeout === undefined ? {} : { leaseTimeout }),
     });
-    this.#keeper = new Keeper(transport, leaseTimeout);
-    this.#finisher = new Finisher({ transport, queue, trouble, giveUp: this.#givingUp.signal });
+    this.#renewer = new LeaseRenewer(transport, leaseTimeout);
+    this.#batcher = new SettleBatcher({ transport, queue, trouble, giveUp: this.#givingUp.signal });
     const leave = (): void => this.#leaving.abort();
     signal?.addEventListener("abort", leave);
     if (signal?.aborted) leave();
     const removeListeners = drainBefore(options.processSignals ?? ["SIGTERM", "SIGINT"], () =>
       this.stop().catch(() => undefined),
     );
-    this.stopped = this.#live().finally(() => {
+    this.stopped = this.#run().finally(() => {
       signal?.removeEventListener("abort", leave);
       removeListeners();
     });
@@ -176,12 +176,12 @@ class QueueWorker implements Worker {
     return this.stop();
   }
 
-  async #live(): Promise<void> {
+  async #run(): Promise<void> {
     const { concurrency, batch } = this.#bounds;
     try {
       while (!this.#leaving.signal.aborted) {
         const room = concurrency - this.#running.size;
-        if (room <= 0 || this.#finisher.count >= endingsMax) {
+        if (room <= 0 || this.#batcher.count >= settlementsMax) {
           await this.#change();
           continue;
         }
@@ -210,45 +210,45 @@ class QueueWorker implements Worker {
   #start(lease: Lease): void {
     const { transport, options } = this.#source;
     const { marginMs } = options;
-    const keeper = this.#keeper;
-    const kept = new KeptLease({
+    const renewer = this.#renewer;
+    const session = new LeaseSession({
       transport,
-      keeper,
+      renewer,
       lease,
       marginMs,
       hurry: this.#hurrying.signal,
     });
     for (const item of lease.items) {
       this.#running.add(item);
-      this.#handled.set(item, kept);
-      void this.#handle(item, kept).finally(() => {
+      this.#handled.set(item, session);
+      void this.#handle(item, session).finally(() => {
         this.#running.delete(item);
         this.#wake();
       });
     }
   }
 
-  async #handle(item: LeasedItem, kept: KeptLease): Promise<void> {
-    const thrown = await this.#thrownFor(item, kept);
+  async #handle(item: LeasedItem, session: LeaseSession): Promise<void> {
+    const thrown = await this.#thrownFor(item, session);
     // It was released meanwhile, and another worker may have it.
     if (!this.#handled.delete(item)) return;
-    if (await this.#isEnded(item, kept)) {
+    if (await this.#isEnded(item, session)) {
       if (thrown !== null) this.#notice({ kind: "failed", item, error: thrown.error });
       return;
     }
-    const end: End =
+    const end: ItemOutcome =
       thrown === null
         ? { as: "completed", what: { kind: "complete" } }
-        : await this.#afterFailure(item, kept, thrown.error);
+        : await this.#afterFailure(item, session, thrown.error);
     // Not awaited: the next item may be handled while this outcome is reported.
-    void this.#finish(item, kept, end);
+    void this.#finish(item, session, end);
   }
 
   /** What the handler threw; `null` = nothing. */
-  async #thrownFor(item: LeasedItem, kept: KeptLease): Promise<{ error: unknown } | null> {
+  async #thrownFor(item: LeasedItem, session: LeaseSession): Promise<{ error: unknown } | null> {
     try {
-      await this.#source.handler(item, kept.handlingOf(item));
-      await kept.sent(item);
+      await this.#source.handler(item, session.handlingOf(item));
+      await session.sent(item);
       return null;
     } catch (error) {
       return { error };
@@ -257,50 +257,55 @@ class QueueWorker implements Worker {
 
   /** Releases the items of handlers that ignored their signal. The handlers are abandoned. */
   #releaseAbandoned(): void {
-    for (const [item, kept] of this.#handled) {
+    for (const [item, session] of this.#handled) {
       this.#handled.delete(item);
       this.#running.delete(item);
-      if (kept.endOf(item) !== null) void this.#isEnded(item, kept).finally(() => this.#wake());
-      else void this.#finish(item, kept, { as: "released", what: { kind: "release" } });
+      if (session.endOf(item) !== null)
+        void this.#isEnded(item, session).finally(() => this.#wake());
+      else void this.#finish(item, session, { as: "released", what: { kind: "release" } });
     }
   }
 
   /** Whether the handler has already finished the item by a transact. */
-  async #isEnded(item: LeasedItem, kept: KeptLease): Promise<boolean> {
-    const end = kept.endOf(item);
+  async #isEnded(item: LeasedItem, session: LeaseSession): Promise<boolean> {
+    const end = session.endOf(item);
     if (end === null) return false;
-    kept.done(item);
-    const isLast = end === "retried" && !hasMoreAttempts(item, kept.lease);
-    const outcome = isLast ? await this.#lastEnd(kept) : end;
+    session.done(item);
+    const isLast = end === "retried" && !hasMoreAttempts(item, session.lease);
+    const outcome = isLast ? await this.#lastEnd(session) : end;
     this.#counts[outcome] += 1;
     this.#source.transport.tracing?.settled(item, outcome);
     return true;
   }
 
-  async #afterFailure(item: LeasedItem, kept: KeptLease, error: unknown): Promise<End> {
-    const { lease } = kept;
+  async #afterFailure(
+    item: LeasedItem,
+    session: LeaseSession,
+    error: unknown,
+  ): Promise<ItemOutcome> {
+    const { lease } = session;
     if (isInstance(error, DeadLetter)) {
-      const what = { kind: "retry", delayMs: 0, dead: true, reason: reasonOf(error) } as const;
+      const what = { kind: "retry", delayMs: 0, dead: true, reason: retryReason(error) } as const;
       return { as: "dead", what, notice: { kind: "dead", item, error } };
     }
     // An interrupted item has not failed, so another worker may continue with it.
     if (this.#hurrying.signal.aborted) return { as: "released", what: { kind: "release" } };
     const delayMs = this.#delayMs(item, error);
-    const what = { kind: "retry", delayMs, dead: false, reason: reasonOf(error) } as const;
+    const what = { kind: "retry", delayMs, dead: false, reason: retryReason(error) } as const;
     if (hasMoreAttempts(item, lease)) {
       return { as: "retried", what, notice: { kind: "retried", item, error, delayMs } };
     }
-    const as = await this.#lastEnd(kept);
+    const as = await this.#lastEnd(session);
     return { as, what, notice: { kind: as, item, error } };
   }
 
   /** The outcome of an item that failed in its last attempt. */
-  async #lastEnd(kept: KeptLease): Promise<"dead" | "removed"> {
-    return (await this.#hasDeadQueue(kept)) ? "dead" : "removed";
+  async #lastEnd(session: LeaseSession): Promise<"dead" | "removed"> {
+    return (await this.#hasDeadQueue(session)) ? "dead" : "removed";
   }
 
   /** Queried each time, because it may change; items that fail at the same moment share a call. */
-  #hasDeadQueue({ lapsesAt }: KeptLease): Promise<boolean> {
+  #hasDeadQueue({ lapsesAt }: LeaseSession): Promise<boolean> {
     const { transport, queue: name } = this.#source;
     const timeoutMs = Math.max(1_000, lapsesAt - steadyNow());
     const options = { signal: this.#givingUp.signal, timeoutMs };
@@ -342,11 +347,15 @@ class QueueWorker implements Worker {
   }
 
   /** Counts and notifies only after the server's answer, because the item may still be lost. */
-  async #finish(item: LeasedItem, kept: KeptLease, { as, what, notice }: End): Promise<void> {
-    const { partition } = kept.lease;
-    const lapsesAt = (): number => kept.lapsesAt;
-    const reason = await this.#finisher.finish({ id: item.id, partition, lapsesAt, what });
-    kept.done(item);
+  async #finish(
+    item: LeasedItem,
+    session: LeaseSession,
+    { as, what, notice }: ItemOutcome,
+  ): Promise<void> {
+    const { partition } = session.lease;
+    const lapsesAt = (): number => session.lapsesAt;
+    const reason = await this.#batcher.settle({ id: item.id, partition, lapsesAt, what });
+    session.done(item);
     const outcome = reason === null ? as : "lost";
     this.#counts[outcome] += 1;
     const error = reason === null ? notice?.error : new LeaseLost(reason);
@@ -374,13 +383,13 @@ class QueueWorker implements Worker {
     const over = new Promise<void>((resolve) => {
       this.#givingUp.signal.addEventListener("abort", () => resolve());
     });
-    await Promise.race([this.#quiet(), over]);
+    await Promise.race([this.#drained(), over]);
     for (const cancel of timers) cancel();
   }
 
   /** Resolves when every handler has ended and every outcome is reported. */
-  async #quiet(): Promise<void> {
-    while (this.#running.size > 0 || this.#finisher.count > 0) {
+  async #drained(): Promise<void> {
+    while (this.#running.size > 0 || this.#batcher.count > 0) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -393,13 +402,13 @@ function hasMoreAttempts({ attempts }: LeasedItem, { max_attempts }: Lease): boo
 }
 
 /** The outcome of an item, unless it is lost. */
-interface End {
+interface ItemOutcome {
   readonly as: Exclude<keyof WorkerCounts, "lost" | "running">;
-  readonly what: Ending["what"];
+  readonly what: Settlement["what"];
   readonly notice?: Extract<WorkerNotice, { readonly kind: "retried" | "dead" | "removed" }>;
 }
 
-interface Bounds {
+interface WorkerBounds {
   readonly concurrency: number;
   readonly batch: number;
 }
@@ -418,7 +427,7 @@ const workChecks: Checks<WorkOptions> = {
   notice: call,
 };
 
-function boundsOf({ concurrency = 10, ...options }: WorkOptions): Bounds {
+function boundsOf({ concurrency = 10, ...options }: WorkOptions): WorkerBounds {
   const batch = options.batch ?? Math.min(concurrency, bounds.leaseBatchMax);
   for (const [name, value] of Object.entries({ concurrency, batch })) {
     if (Number.isInteger(value) && value >= 1) continue;

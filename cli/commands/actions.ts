@@ -3,8 +3,8 @@
 import { type Command, Option } from "commander";
 import { bounds } from "../../openapi/bounds.ts";
 import { contextOf } from "../context.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { noteUnreached } from "../unreached.ts";
-import { wholeNumber } from "../values.ts";
 
 const head = ["at", "key", "operation", "queue", "to", "items", "code"];
 

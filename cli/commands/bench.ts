@@ -6,7 +6,7 @@ import type { Queue } from "../../client/queue.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { interruption } from "../interrupt.ts";
-import { wholeNumber } from "../values.ts";
+import { wholeNumber } from "../option-parsers.ts";
 
 interface Options {
   readonly items: number;

@@ -5,8 +5,8 @@ import { Option } from "commander";
 import type { QueueClientsReply } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted } from "../output.ts";
-import { wholeNumber } from "../values.ts";
 
 export function addClients(program: Command): void {
   program

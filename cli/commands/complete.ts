@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
-import { leasedCommand, sayOf } from "../leased.ts";
+import { forEachLease, leasedCommand } from "../leased.ts";
 
 export function addComplete(program: Command): void {
   leasedCommand(program, "complete", "remove leased items whose work is done").action(
@@ -13,9 +13,9 @@ export function addComplete(program: Command): void {
       command: Command,
     ) => {
       const { client, result } = contextOf(command);
-      await sayOf({ queue: queue_name, ids, partition }, command, {
-        say: (lease) => client.complete({ queue_name, ...lease }),
-        tell: (completed) =>
+      await forEachLease({ queue: queue_name, ids, partition }, command, {
+        send: (lease) => client.complete({ queue_name, ...lease }),
+        report: (completed) =>
           result({ queue_name, completed }, () => `completed ${completed} of ${queue_name}`),
       });
     },

@@ -5,9 +5,9 @@ import { HoldfastError } from "../../client/errors.ts";
 import type { QueueExplainReply, ServerOverviewReply } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { fine, severityOf } from "../health.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted, escaped } from "../output.ts";
 import { noteUnreached } from "../unreached.ts";
-import { wholeNumber } from "../values.ts";
 
 const limitDefault = 40;
 const limitMax = 10_000;

@@ -8,9 +8,9 @@ import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { linesOf, parsedLine, textLine } from "../input.ts";
 import type { ExportedItem } from "../items-file.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted } from "../output.ts";
 import { pagesOf } from "../pages.ts";
-import { wholeNumber } from "../values.ts";
 
 interface Options {
   readonly out?: string;

@@ -2,8 +2,8 @@
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
-import { leasedCommand, sayOf } from "../leased.ts";
-import { leaseTimeoutOption } from "../values.ts";
+import { forEachLease, leasedCommand } from "../leased.ts";
+import { leaseTimeoutOption } from "../option-parsers.ts";
 
 interface Options {
   readonly partition?: number;
@@ -17,12 +17,12 @@ export function addExtend(program: Command): void {
       const { client, result } = contextOf(command);
       const { partition, leaseTimeout: lease_timeout = null } = options;
       const deadlines: string[] = [];
-      await sayOf({ queue: queue_name, ids, partition }, command, {
-        say: async (lease) => {
+      await forEachLease({ queue: queue_name, ids, partition }, command, {
+        send: async (lease) => {
           const reply = await client.extend({ queue_name, ...lease, lease_timeout });
           deadlines.push(reply.lease_deadline);
         },
-        tell: (extended) => {
+        report: (extended) => {
           // Until the earliest deadline, all of them are held.
           const [lease_deadline = ""] = deadlines.toSorted();
           const held = `extended ${extended} of ${queue_name} until ${lease_deadline}`;

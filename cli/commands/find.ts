@@ -9,8 +9,8 @@ import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { type FilterOptions, filtered, filterOf } from "../filter.ts";
 import { partitionOption } from "../leased.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted, oneLine, shortened } from "../output.ts";
-import { wholeNumber } from "../values.ts";
 
 interface Options extends FilterOptions {
   readonly partition?: number;

@@ -17,8 +17,8 @@ import {
   textLinesOf,
 } from "../input.ts";
 import type { ExportedItem } from "../items-file.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted } from "../output.ts";
-import { wholeNumber } from "../values.ts";
 
 interface Options {
   readonly resume?: boolean;

@@ -10,9 +10,9 @@ import { UsageError } from "../exit-codes.ts";
 import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
 import type { ExportedItem } from "../items-file.ts";
 import { partitionOption } from "../leased.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted, shortened } from "../output.ts";
 import { type Paging, pagesOf } from "../pages.ts";
-import { wholeNumber } from "../values.ts";
 import { addFind } from "./find.ts";
 
 export function addItems(program: Command): void {

@@ -5,8 +5,8 @@ import { leasedItem } from "../../client/items.ts";
 import type { LeaseReply } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
+import { durationMs, leaseTimeoutOption, wholeNumber } from "../option-parsers.ts";
 import { type Cell, oneLine, shortened } from "../output.ts";
-import { durationMs, leaseTimeoutOption, wholeNumber } from "../values.ts";
 
 interface Options {
   readonly batch: number;

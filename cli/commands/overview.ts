@@ -6,10 +6,10 @@ import type { ServerOverviewReply } from "../../client/wire.ts";
 import { formatDuration } from "../../engine/model/duration.ts";
 import { type Context, contextOf } from "../context.ts";
 import { severityOf } from "../health.ts";
+import { intervalMs, wholeNumber } from "../option-parsers.ts";
 import { type Cell, counted, escaped } from "../output.ts";
 import { noteUnreached } from "../unreached.ts";
-import { intervalMs, wholeNumber } from "../values.ts";
-import { watching } from "../watching.ts";
+import { watchOutput } from "../watch-mode.ts";
 
 const watchEveryMsDefault = 2_000;
 const rowsDefault = 40;
@@ -44,7 +44,7 @@ async function overview(_: Options, command: Command): Promise<void> {
     return;
   }
   let before: ServerOverviewReply | null = null;
-  await watching(context, watch === true ? watchEveryMsDefault : watch, async () => {
+  await watchOutput(context, watch === true ? watchEveryMsDefault : watch, async () => {
     const seen = await look();
     const shown = { seen, before, rows };
     before = seen;

@@ -16,7 +16,6 @@ import {
   textLinesOf,
 } from "../input.ts";
 import { interruption, untilAborted } from "../interrupt.ts";
-import { counted } from "../output.ts";
 import {
   dateTimeOf,
   durationMs,
@@ -25,7 +24,8 @@ import {
   list,
   type When,
   wholeNumber,
-} from "../values.ts";
+} from "../option-parsers.ts";
+import { counted } from "../output.ts";
 
 interface Options {
   readonly file?: readonly string[];

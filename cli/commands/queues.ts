@@ -12,9 +12,9 @@ import { type Context, contextOf } from "../context.ts";
 import { type Counts, countsOf, countsOfAll, countsText, totalOf } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
 import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted } from "../output.ts";
 import { noteUnreached } from "../unreached.ts";
-import { wholeNumber } from "../values.ts";
 
 interface Settings {
   readonly leaseTimeout?: string;

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
-import { leasedCommand, sayOf } from "../leased.ts";
+import { forEachLease, leasedCommand } from "../leased.ts";
 
 export function addRelease(program: Command): void {
   leasedCommand(
@@ -17,9 +17,9 @@ export function addRelease(program: Command): void {
       command: Command,
     ) => {
       const { client, result } = contextOf(command);
-      await sayOf({ queue: queue_name, ids, partition }, command, {
-        say: (lease) => client.release({ queue_name, ...lease }),
-        tell: (released) =>
+      await forEachLease({ queue: queue_name, ids, partition }, command, {
+        send: (lease) => client.release({ queue_name, ...lease }),
+        report: (released) =>
           result({ queue_name, released }, () => `released ${released} of ${queue_name}`),
       });
     },

@@ -10,8 +10,8 @@ import { reshardData, shardsIn, shardsMax } from "../../server/storage/reshard.t
 import { StoreError } from "../../stores/store.ts";
 import { UsageError } from "../exit-codes.ts";
 import { interruption } from "../interrupt.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted, openOutput } from "../output.ts";
-import { wholeNumber } from "../values.ts";
 
 interface Options {
   readonly data?: string;

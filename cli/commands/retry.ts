@@ -2,8 +2,8 @@
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
-import { leasedCommand, sayOf } from "../leased.ts";
-import { instant, type When } from "../values.ts";
+import { forEachLease, leasedCommand } from "../leased.ts";
+import { instant, type When } from "../option-parsers.ts";
 
 interface Options {
   readonly partition?: number;
@@ -24,12 +24,12 @@ export function addRetry(program: Command): void {
         typeof at === "number"
           ? { retry_after: `${at}ms` }
           : { retry_at: at?.toISOString() ?? null };
-      await sayOf({ queue: queue_name, ids, partition: given }, command, {
-        say: ({ partition, ids: leased }) => {
+      await forEachLease({ queue: queue_name, ids, partition: given }, command, {
+        send: ({ partition, ids: leased }) => {
           const items = leased.map((id) => ({ id, ...due, dead, ...(reason && { reason }) }));
           return client.retry({ queue_name, partition, items });
         },
-        tell: (retried) =>
+        report: (retried) =>
           result({ queue_name, retried }, () => `gave back ${retried} of ${queue_name}`),
       });
     });

@@ -5,8 +5,8 @@ import type { ServerSeriesReply } from "../../client/wire.ts";
 import { parseDuration } from "../../engine/model/duration.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
+import { dateTimeOf, list, pastInstant, type When, wholeNumber } from "../option-parsers.ts";
 import { counted } from "../output.ts";
-import { dateTimeOf, list, pastInstant, type When, wholeNumber } from "../values.ts";
 
 const ofQueues = ["produced", "arrived", "leased", "completed", "lapsed", "dead", "ready", "held"];
 const ofShards = ["commits", "items_committed", "commit_p50_us", "commit_p99_us"];

@@ -10,11 +10,11 @@ test.each([
   [["-h"], /^Usage: /],
   [["--version"], /^holdfast \d+\.\d+\.\d+\n$/],
   [["--help", "--version"], /^Usage: /],
-])("serve: %j asks for a text", (flags, text) => {
+])("serve: %j prints a text", (flags, text) => {
   expect(serveText(flags)).toMatch(text);
 });
 
-test.each([[[]], [["--port", "1"]]])("serve: %j asks for a server", (flags) => {
+test.each([[[]], [["--port", "1"]]])("serve: %j starts a server", (flags) => {
   expect(serveText(flags)).toBeNull();
 });
 

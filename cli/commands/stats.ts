@@ -3,9 +3,9 @@
 import type { Command } from "commander";
 import type { QueueStatsReply } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
-import { type Look as RateLook, rateOf, rateText } from "../rates.ts";
-import { intervalMs } from "../values.ts";
-import { watching } from "../watching.ts";
+import { intervalMs } from "../option-parsers.ts";
+import { type Sample as RateSample, rateOf, rateText } from "../rates.ts";
+import { watchOutput } from "../watch-mode.ts";
 
 const watchEveryMsDefault = 2_000;
 
@@ -23,12 +23,12 @@ export function addStats(program: Command): void {
         context.result(stats, () => formatStats(context, stats));
         return;
       }
-      let before: Look | null = null;
-      await watching(context, watch === true ? watchEveryMsDefault : watch, async () => {
+      let before: StatsSample | null = null;
+      await watchOutput(context, watch === true ? watchEveryMsDefault : watch, async () => {
         const stats = await context.client.stats({ queue_name });
-        const look = lookAt(stats);
-        const rates = ratesLine(before, look);
-        before = look;
+        const sample = sampleOf(stats);
+        const rates = ratesLine(before, sample);
+        before = sample;
         const lines = () => [queue_name, formatStats(context, stats), rates].join("\n");
         return () => context.result(stats, lines);
       });
@@ -36,9 +36,9 @@ export function addStats(program: Command): void {
 }
 
 const rated = ["produced", "arrived", "leased", "completed", "lapsed", "dead"] as const;
-type Look = RateLook<(typeof rated)[number]>;
+type StatsSample = RateSample<(typeof rated)[number]>;
 
-function lookAt({ logical_queues }: QueueStatsReply): Look {
+function sampleOf({ logical_queues }: QueueStatsReply): StatsSample {
   const sums = rated.map((name) => [
     name,
     logical_queues.reduce((sum, { counters }) => sum + counters[name], 0),
@@ -46,9 +46,9 @@ function lookAt({ logical_queues }: QueueStatsReply): Look {
   return { at: performance.now(), counters: Object.fromEntries(sums) };
 }
 
-function ratesLine(before: Look | null, now: Look): string {
+function ratesLine(before: StatsSample | null, now: StatsSample): string {
   const rates = rated.map((name) => `${rateText(rateOf(name, before, now))} ${name}`);
-  return `a second: ${rates.join(", ")}`;
+  return `per second: ${rates.join(", ")}`;
 }
 
 const head = [

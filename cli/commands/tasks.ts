@@ -8,9 +8,9 @@ import { type Context, contextOf } from "../context.ts";
 import { type FilterOptions, filtered } from "../filter.ts";
 import { expectOption, type GuardOptions } from "../guard.ts";
 import { interruption } from "../interrupt.ts";
+import { wholeNumber } from "../option-parsers.ts";
 import { counted } from "../output.ts";
 import { noteUnreached } from "../unreached.ts";
-import { wholeNumber } from "../values.ts";
 
 export function addTasks(program: Command): void {
   const tasks = program.command("tasks").description("list, show and cancel tasks");
@@ -135,7 +135,7 @@ async function ended(context: Context, task_id: string): Promise<void> {
       progress.update(task.moved, task.matched === 0 ? 1 : task.moved / task.matched);
       if (task.state !== "running") {
         progress.end();
-        tell(context, task);
+        printTask(context, task);
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, lookMs));
@@ -181,10 +181,10 @@ async function list(queue: string | undefined, _: unknown, command: Command): Pr
 
 async function one(command: Command, ask: (context: Context) => Promise<TaskInfo>): Promise<void> {
   const context = contextOf(command);
-  tell(context, await ask(context));
+  printTask(context, await ask(context));
 }
 
-function tell(context: Context, task: TaskInfo): void {
+function printTask(context: Context, task: TaskInfo): void {
   context.result(task, () => {
     const why = task.action === "redrive" ? "their queue is gone" : "there is no dead queue";
     const skipped = task.skipped === 0 ? "" : `; ${task.skipped} stay, ${why}`;

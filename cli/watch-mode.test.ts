@@ -30,7 +30,7 @@ async function setupOrders() {
   return { orders, client, run, [Symbol.asyncDispose]: stop };
 }
 
-test("series: point by point, the latest of them, and of all queues together", async () => {
+test("series: prints points, the latest ones, and totals of all queues", async () => {
   await using world = await setupOrders();
   const { run } = world;
   const { out } = await run("series", "orders", "-n", "2");
@@ -51,7 +51,7 @@ test("series: point by point, the latest of them, and of all queues together", a
   expect(JSON.parse(told)).toMatchObject({ step: "10s", series: [{ name: "ready" }] });
 });
 
-test("series: by the minute, of a shard, and what is refused", async () => {
+test("series: prints minutes and one shard, and refuses invalid options", async () => {
   await using world = await setupOrders();
   const { client, run } = world;
   await client.advance({ by: "1m" });
@@ -74,14 +74,14 @@ test("series: by the minute, of a shard, and what is refused", async () => {
   ]);
 });
 
-test("explain: where nothing is the matter with any queue, it says so", async () => {
+test("explain: reports if no queue has findings", async () => {
   const { client, run, stop } = await setup();
   await using _ = { [Symbol.asyncDispose]: stop };
   await client.queue("orders").create(timeouts);
   expect((await run("explain")).out).toBe("nothing is the matter with any of 1 queue\n");
 });
 
-test("explain: of all queues what is the matter, the worst first", async () => {
+test("explain: prints the findings of all queues, the worst first", async () => {
   await using world = await setupOrders();
   const { orders, client, run } = world;
   const others = client.queue("others");

@@ -58,7 +58,7 @@ interface Ends {
   readonly signal: AbortSignal | undefined;
 }
 
-export class Gatherer {
+export class ProduceBatcher {
   readonly #exchange: Exchange;
   readonly #lines = new Map<string, Line>();
   /** Decreases if a proxy has a smaller limit. */

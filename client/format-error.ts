@@ -16,12 +16,12 @@ export function classOf(value: object): string {
 }
 
 /** UTF-16 units: a message is a line, not a dump. */
-const shownMax = 500;
+const charactersMax = 500;
 
 /** A thrown value as text: an error's message, or the value itself. */
-export function shown(value: unknown): string {
-  const text = wordsOf(value);
-  return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
+export function formatError(value: unknown): string {
+  const text = textOf(value);
+  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 }
 
 const encoder = new TextEncoder();
@@ -31,8 +31,8 @@ const ellipsis = "…";
  * A thrown value as the reason of a retry: at most as many bytes as the server accepts. It is
  * well-formed even if the program or the cut has split a character.
  */
-export function reasonOf(error: unknown): string {
-  const text = wordsOf(error).toWellFormed();
+export function retryReason(error: unknown): string {
+  const text = textOf(error).toWellFormed();
   const most = bounds.retryReasonBytesMax;
   if (charactersIn(text, most) === text.length) return text;
   return text.slice(0, charactersIn(text, most - encoder.encode(ellipsis).length)) + ellipsis;
@@ -47,7 +47,7 @@ function charactersIn(text: string, bytesMax: number): number {
 const framesMax = 20;
 
 /** The stack of an error, as lines; `""` = none. */
-export function framesOf(error: unknown): string {
+export function stackFrames(error: unknown): string {
   return safely("", () => {
     const { stack } = error as { readonly stack?: unknown };
     if (typeof stack !== "string") return "";
@@ -62,8 +62,8 @@ export function isInstance<T>(value: unknown, of: new (...given: never[]) => T):
 }
 
 /** A program may throw anything: throwing getters, messages that are not texts, revoked proxies. */
-function wordsOf(value: unknown): string {
-  return safely("a value that cannot be shown", () => plainWordsOf(value));
+function textOf(value: unknown): string {
+  return safely("a value that cannot be shown", () => plainTextOf(value));
 }
 
 /** Returns `otherwise` if `look` throws. */
@@ -81,12 +81,12 @@ export function forget(wrong: unknown): void {
   (async () => await wrong)().catch(() => undefined);
 }
 
-function plainWordsOf(value: unknown): string {
+function plainTextOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return kindOf(value);
   if (value instanceof Error) {
     const { message, name }: { message: unknown; name: unknown } = value;
-    if (typeof message !== "string") return plainWordsOf(message);
+    if (typeof message !== "string") return plainTextOf(message);
     return message || (typeof name === "string" ? name : classOf(value));
   }
   const text = safely(null, () => `${JSON.stringify(value) ?? "{}"}`);

@@ -1,7 +1,7 @@
 // Classifies the errors of a runtime's `fetch`: why it failed, and whether that proves that nothing
 // was sent. Without proof the request may have arrived.
 
-import { isInstance, shown } from "./shown.ts";
+import { formatError, isInstance } from "./format-error.ts";
 
 /** Codes for a failed connection, which runtimes never use for later failures. */
 const unconnected =
@@ -53,9 +53,9 @@ function some(error: unknown, holds: (failure: Failure) => boolean): boolean {
 }
 
 /** Codes and messages of an error and its causes. */
-export function reasonOf(error: unknown): string {
-  if (!isInstance(error, Error)) return shown(error);
+export function describeCauses(error: unknown): string {
+  if (!isInstance(error, Error)) return formatError(error);
   const code = "code" in error && !error.message.includes(`${error.code}`) ? `${error.code}: ` : "";
-  const cause = error.cause === undefined ? "" : `; ${reasonOf(error.cause)}`;
+  const cause = error.cause === undefined ? "" : `; ${describeCauses(error.cause)}`;
   return `${code}${error.message}${cause}`;
 }

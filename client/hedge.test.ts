@@ -32,7 +32,7 @@ function silencing(isSilent: (path: string, init: RequestInit) => boolean, isHea
 }
 
 test.each([false, true])(
-  "a produce whose connection says nothing is sent beside it, and is there once (received: %p)",
+  "copy: a produce without an answer is copied, and stored once (received: %p)",
   async (isHeard) => {
     using time = stillTime();
     await using server = await listeningApp();
@@ -59,7 +59,7 @@ test.each([false, true])(
   },
 );
 
-test("a server that is slow to answer is not taken for dead: its first answer counts", async () => {
+test("copy: if a slow server answers the first request, that answer counts", async () => {
   using time = stillTime();
   const { promise: answer, resolve } = Promise.withResolvers<Response>();
   const signals: AbortSignal[] = [];
@@ -83,40 +83,43 @@ test.each([
   ["refused with 429", 429, "unknown"],
   ["late", 454, "unknown"],
   ["refused for good", 453, "failed"],
-] as const)("a second copy that is %s says of the first what it can", async (_, status, code) => {
-  using time = stillTime();
-  let asked = 0;
-  const client = createClient({
-    attemptsMax: 1,
-    fetch: (__, init) => {
-      asked += 1;
-      if (asked > 1) {
-        const body = { code: status, code_text: "", message: "why", reason: "any" };
-        return Promise.resolve(Response.json(body, { status }));
-      }
-      const signal = init.signal as AbortSignal;
-      return new Promise((___, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason));
-      });
-    },
-  });
-  const ended = client
-    .queue("orders")
-    .produce("a")
-    .catch((error: unknown) => error);
-  await settled();
-  for (let passedMs = 0; passedMs < 65_000; passedMs += 5_000) {
-    time.advance(5_000);
+] as const)(
+  "copy: one that is %s decides the outcome as far as it can",
+  async (_, status, code) => {
+    using time = stillTime();
+    let asked = 0;
+    const client = createClient({
+      attemptsMax: 1,
+      fetch: (__, init) => {
+        asked += 1;
+        if (asked > 1) {
+          const body = { code: status, code_text: "", message: "why", reason: "any" };
+          return Promise.resolve(Response.json(body, { status }));
+        }
+        const signal = init.signal as AbortSignal;
+        return new Promise((___, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        });
+      },
+    });
+    const ended = client
+      .queue("orders")
+      .produce("a")
+      .catch((error: unknown) => error);
     await settled();
-  }
-  const error = await ended;
-  expect(error instanceof HoldfastError && error.code).toBe(code);
-  expect(asked).toBe(2);
-});
+    for (let passedMs = 0; passedMs < 65_000; passedMs += 5_000) {
+      time.advance(5_000);
+      await settled();
+    }
+    const error = await ended;
+    expect(error instanceof HoldfastError && error.code).toBe(code);
+    expect(asked).toBe(2);
+  },
+);
 
 test.each([
   [
-    "a lease, which is silent by right",
+    "a lease, which may wait",
     (client: ReturnType<typeof createClient>) =>
       client.queue("orders").lease({ timeoutMs: 60_000 }),
   ],
@@ -125,15 +128,15 @@ test.each([
     (client: ReturnType<typeof createClient>) => client.queue("orders").produce("a"),
   ],
   [
-    "items that are deleted",
+    "a deletion of items",
     (client: ReturnType<typeof createClient>) =>
       client.deleteItems({ queue_name: "orders", partition: 0, ids: ["x"] }),
   ],
   [
-    "a queue that is made",
+    "a creation of a queue",
     (client: ReturnType<typeof createClient>) => client.queue("orders").create(settings),
   ],
-])("%s is not sent beside itself", async (_, begin) => {
+])("copy: %s is not copied", async (_, begin) => {
   using time = stillTime();
   let asked = 0;
   const client = createClient({
@@ -175,7 +178,7 @@ const reading: readonly Operation[] = [
 ];
 
 test.each(Object.keys(operationPaths) as Operation[])(
-  "%s without a key: a copy, which may undo what follows, is sent only if it reads",
+  "copy: %s without a key is copied only if it is a read",
   async (operation) => {
     using time = stillTime();
     let asked = 0;
@@ -211,7 +214,7 @@ function holding() {
   return { asked, fetch, copies: () => asked.filter(({ isApart }) => isApart) };
 }
 
-test("a slow server gets no more requests than there are connections", async () => {
+test("copy: copies do not exceed connectionsMax", async () => {
   using time = stillTime();
   const { asked, fetch, copies } = holding();
   const client = createClient({ fetch, connectionsMax: 40 });
@@ -230,7 +233,7 @@ test("a slow server gets no more requests than there are connections", async () 
   await Promise.all(calls);
 });
 
-test("an address gets one copy at a time, the next when that one is answered", async () => {
+test("copy: an address receives one copy at a time", async () => {
   using time = stillTime();
   const { asked, fetch, copies } = holding();
   const client = createClient({ fetch });
@@ -251,7 +254,7 @@ test("an address gets one copy at a time, the next when that one is answered", a
   expect(asked).toHaveLength(6);
 });
 
-test("a copy that waits for its turn does not prolong its call", async () => {
+test("copy: waiting for a copy does not prolong the call", async () => {
   using time = stillTime();
   const { fetch, copies } = holding();
   const client = createClient({ fetch, attemptsMax: 1, notice: () => undefined });
@@ -279,7 +282,7 @@ test("a copy that waits for its turn does not prolong its call", async () => {
   expect(await Promise.all(codes)).toEqual(["unknown", "unknown"]);
 });
 
-test("several addresses: a silent one and a dead one are passed over at once", async () => {
+test("several addresses: a copy skips silent and unreachable ones", async () => {
   using time = stillTime();
   await using server = await listeningApp();
   await createClient({ url: server.url }).queue("orders").create(settings);
@@ -308,7 +311,7 @@ test("several addresses: a silent one and a dead one are passed over at once", a
   expect(await queue.inspect()).toMatchObject({ queued: 2 });
 });
 
-test("several addresses: where none can be reached beside a silent one, each was tried once", async () => {
+test("several addresses: if all others are unreachable, each is tried once", async () => {
   using time = stillTime();
   const asked: string[] = [];
   const silent = "http://silent.test";
@@ -338,7 +341,7 @@ test("several addresses: where none can be reached beside a silent one, each was
   expect(asked).toEqual([silent, "http://dead.test", "http://gone.test", silent]);
 });
 
-test("several addresses: a dead one is left, and stays so while the next one lives", async () => {
+test("several addresses: calls switch from an unreachable one, and stay while the next answers", async () => {
   await using server = await listeningApp();
   const asked: string[] = [];
   const dead = "http://127.0.0.1:2";
@@ -360,7 +363,7 @@ test("several addresses: a dead one is left, and stays so while the next one liv
   expect(asked.slice(1).every((origin) => origin === server.url)).toBe(true);
 });
 
-test("several addresses: one that is silent is left, with the same key", async () => {
+test("several addresses: calls switch from a silent one, with the same key", async () => {
   using time = stillTime();
   await using server = await listeningApp();
   await createClient({ url: server.url }).queue("orders").create(settings);
@@ -383,7 +386,7 @@ test("several addresses: one that is silent is left, with the same key", async (
   expect(await queue.inspect()).toMatchObject({ queued: 2 });
 });
 
-test("several addresses: a node that answers 503 is left", async () => {
+test("several addresses: calls switch from a node that answers 503", async () => {
   await using server = await listeningApp();
   await using closing = Bun.serve({
     hostname: "127.0.0.1",
@@ -403,6 +406,6 @@ test.each([
   [[], "url is invalid; expected one at least, got none"],
   [["http://localhost:9090", "localhost"], "url is invalid; expected one such as"],
   [7, "url is invalid; expected one such as http://localhost:9090, got '7'"],
-])("addresses that are none are refused: %p", (url, message) => {
+])("createClient: the url %p is refused", (url, message) => {
   expect(() => createClient({ url: url as string[] })).toThrow(message);
 });

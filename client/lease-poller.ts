@@ -31,7 +31,7 @@ export const pollChecks: Checks<PollOptions> = {
   renamed: call,
 };
 
-export interface Poll {
+export interface LeasePoller {
   /** The next lease; `null` = `leave` was aborted. */
   next(batch: number): Promise<Lease | null>;
 }
@@ -49,7 +49,7 @@ export interface PollSource extends PollOptions {
   readonly leave: AbortSignal;
 }
 
-export function openPoll({ transport, queue, leave, ...options }: PollSource): Poll {
+export function openLeasePoller({ transport, queue, leave, ...options }: PollSource): LeasePoller {
   const {
     clientId = randomName(nameBytes),
     timeoutMs,
@@ -83,7 +83,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
             renamed(name);
             continue;
           }
-          if (!(error instanceof HoldfastError) || !passes(error)) throw error;
+          if (!(error instanceof HoldfastError) || !isTransient(error)) throw error;
           if (error.code === "empty") {
             troubles = 0;
             continue;
@@ -108,7 +108,7 @@ function isNameTaken(error: unknown): boolean {
 }
 
 /** Whether a later attempt may succeed. */
-export function passes(error: HoldfastError): boolean {
+export function isTransient(error: HoldfastError): boolean {
   switch (error.code) {
     case "empty":
     case "late":

@@ -2,11 +2,11 @@
 
 import { clearScreenDown, cursorTo } from "node:readline";
 import { HoldfastError } from "../client/errors.ts";
-import { passes } from "../client/poll.ts";
+import { isTransient } from "../client/lease-poller.ts";
 import type { Context } from "./context.ts";
 
 /** Waits for an unreachable server. `once`: makes the calls, and returns a function that prints. */
-export async function watching(
+export async function watchOutput(
   context: Context,
   everyMs: number,
   once: () => Promise<() => void>,
@@ -16,7 +16,7 @@ export async function watching(
     try {
       draw(context, await once());
     } catch (error) {
-      if (!(error instanceof HoldfastError) || !passes(error)) throw error;
+      if (!(error instanceof HoldfastError) || !isTransient(error)) throw error;
       const { message } = error;
       draw(context, () => process.stderr.write(`${message}; trying again\n`));
     }

@@ -89,7 +89,7 @@ async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
 const numbered = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, index) => String(from + index));
 
-test("what is produced in the same round of events goes in one call, in order", async () => {
+test("produce: produces of one round of events share a call, in order", async () => {
   const { asked, call, queue } = parking();
   const produced = Promise.all(numbered(500).map((text) => queue.produce(text)));
   (await call(0)).answer(ok);
@@ -97,7 +97,7 @@ test("what is produced in the same round of events goes in one call, in order", 
   expect(asked.map(({ texts }) => texts)).toEqual([numbered(500)]);
 });
 
-test("what comes while a call is under way waits for it, and goes together in the next one", async () => {
+test("produce: produces that arrive during a call share the next one", async () => {
   const { asked, call, queue } = parking();
   const first = queue.produce("first");
   await call(0);
@@ -114,7 +114,7 @@ test("what comes while a call is under way waits for it, and goes together in th
   expect(asked.map(({ texts }) => texts)).toEqual([["first"], numbered(50)]);
 });
 
-test("a single produce goes at once, and the next after it", async () => {
+test("produce: a single one is sent at once, and the next after its answer", async () => {
   const { asked, queue } = parking();
   for (const index of [0, 1, 2]) {
     const produced = queue.produce(String(index));
@@ -125,7 +125,7 @@ test("a single produce goes at once, and the next after it", async () => {
   }
 });
 
-test("a call has 1,000 items at most, and no caller's items are split", async () => {
+test("produce: a call has at most 1,000 items, and no caller's items are split", async () => {
   const { asked, call, queue } = parking();
   const produced = Promise.all([
     queue.produce(numbered(600)),
@@ -139,7 +139,7 @@ test("a call has 1,000 items at most, and no caller's items are split", async ()
   expect(asked.map(({ texts }) => texts)).toEqual([numbered(900), numbered(1_000, 900), ["last"]]);
 });
 
-test("a call has 4 MB at most, unless one caller's items alone are more", async () => {
+test("produce: a call has at most 4 MB, unless one caller's items alone are larger", async () => {
   const { asked, call, queue } = parking();
   // Each character has three bytes in UTF-8.
   const large = "€".repeat(500_000);
@@ -154,7 +154,7 @@ test("a call has 4 MB at most, unless one caller's items alone are more", async 
   expect(asked.map(({ bytes }) => bytes <= 4_000_000)).toEqual([true, true, true, false, true]);
 });
 
-test("full calls do not wait for each other, but at most 8 of a queue are under way", async () => {
+test("produce: full calls do not wait for each other, but a queue has at most 8 in flight", async () => {
   const { asked, call, queue } = parking();
   const produced = Promise.all(numbered(12).map(() => queue.produce(numbered(1_000))));
   await call(7);
@@ -164,7 +164,7 @@ test("full calls do not wait for each other, but at most 8 of a queue are under 
   await produced;
 });
 
-test("queues do not wait for each other, and neither do timeouts", async () => {
+test("produce: queues do not wait for each other, nor do different timeouts", async () => {
   const { asked, call, client } = parking();
   const queue = client.queue("orders");
   const produced = Promise.all([
@@ -184,7 +184,7 @@ test("queues do not wait for each other, and neither do timeouts", async () => {
   expect(asked.map(({ timeoutMs }) => Math.round(timeoutMs / 1_000))).toEqual([300, 300, 60]);
 });
 
-test("a call that hangs is not waited for", async () => {
+test("produce: a call that hangs does not delay the next", async () => {
   const { asked, call, queue } = parking();
   // A quarter of the timeout is the patience.
   const hangs = outcomeOf(queue.produce("hangs", { timeoutMs: 200 }));
@@ -198,7 +198,7 @@ test("a call that hangs is not waited for", async () => {
   expect(await hangs).toBe("produced");
 });
 
-test("a call has the time that is left of its longest waiting caller's", async () => {
+test("produce: a call has the time left of the caller that has waited longest", async () => {
   const { asked, call, queue, time } = parking();
   const options = { timeoutMs: 60_000 };
   const first = queue.produce("first", options);
@@ -213,7 +213,7 @@ test("a call has the time that is left of its longest waiting caller's", async (
 });
 
 test.each([400, 413] as const)(
-  "%i may be due to one caller's items: each caller's are sent alone",
+  "produce: after a %i each caller's items are sent separately",
   async (code) => {
     const { asked, call, queue } = parking();
     const produced = Promise.all(
@@ -234,7 +234,7 @@ test.each([400, 413] as const)(
   },
 );
 
-test("what is sent alone is bounded like all else, and without those who have gone", async () => {
+test("produce: separate calls are limited in number, and omit callers that gave up", async () => {
   const { asked, call, queue } = parking();
   const leaving = new AbortController();
   const outcomes = numbered(20).map((text) =>
@@ -252,7 +252,7 @@ test("what is sent alone is bounded like all else, and without those who have go
   expect(asked.slice(1).map(({ texts }) => texts[0])).not.toContain("9");
 });
 
-test("a call without an answer is refused to all when a proxy answers its repetition", async () => {
+test("produce: all callers get an unknown outcome if a proxy answers the repetition", async () => {
   const { asked, call, queue } = parking();
   const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
   (await call(0)).answer(broken);
@@ -261,7 +261,7 @@ test("a call without an answer is refused to all when a proxy answers its repeti
   expect(asked.length).toBe(2);
 });
 
-test("where a proxy takes less, later calls are smaller", async () => {
+test("produce: later calls are smaller after a proxy has refused one as too large", async () => {
   const { asked, call, queue } = parking();
   const large = "x".repeat(200_000);
   const produced = Promise.all(numbered(10).map(() => queue.produce(large)));
@@ -278,7 +278,7 @@ test.each([
   [453, "failed"],
   [454, "late"],
   [401, "unauthorized"],
-] as const)("%i is every caller's", async (code, expected) => {
+] as const)("produce: a %i is the answer to each caller", async (code, expected) => {
   const { asked, call, queue } = parking();
   const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
   (await call(0)).answer(reply(code));
@@ -290,7 +290,7 @@ test.each([
   ["429", reply(429)],
   ["503", reply(503)],
   ["a refused connection", unreachable],
-])("%s: the call is sent again with the items of all", async (_, answer) => {
+])("produce: after %s the call is repeated with all items", async (_, answer) => {
   const { asked, call, queue } = parking();
   const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
   (await call(0)).answer(answer);
@@ -302,7 +302,7 @@ test.each([
   ]);
 });
 
-test("a signal withdraws items that are not sent, also between two attempts", async () => {
+test("produce: a signal withdraws unsent items, also between two attempts", async () => {
   const { asked, call, queue } = parking();
   const first = queue.produce("first");
   await call(0);
@@ -325,7 +325,7 @@ test("a signal withdraws items that are not sent, also between two attempts", as
   expect(asked.map(({ texts }) => texts)).toEqual([["first"], ["between", "stays"], ["stays"]]);
 });
 
-test("a call without an answer is sent again by its one key as it was, whoever has gone", async () => {
+test("produce: after no answer the repetition is unchanged, although a caller gave up", async () => {
   const { asked, call, queue } = parking();
   const leaving = new AbortController();
   const gone = outcomeOf(queue.produce("a", { signal: leaving.signal }));
@@ -346,7 +346,7 @@ test("a call without an answer is sent again by its one key as it was, whoever h
   expect(asked[0]?.key).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test("without keys, a call without an answer is unknown to all of its callers", async () => {
+test("produce: with keys: false, no answer is an unknown outcome for each caller", async () => {
   const { asked, call, queue } = parking({ keys: false });
   const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
   (await call(0)).answer(broken);
@@ -354,7 +354,7 @@ test("without keys, a call without an answer is unknown to all of its callers", 
   expect(asked.map(({ key }) => key)).toEqual([null]);
 });
 
-test("who gives up after sending is told at once, and the others have their answer", async () => {
+test("produce: a caller that gives up after sending rejects at once; the others get their answer", async () => {
   const { asked, call, queue } = parking();
   const leaving = new AbortController();
   const gone = outcomeOf(queue.produce("a", { signal: leaving.signal }));
@@ -367,7 +367,7 @@ test("who gives up after sending is told at once, and the others have their answ
   expect(await stays).toBe("produced");
 });
 
-test("a call that nobody waits for any more is given up", async () => {
+test("produce: a call is aborted once all its callers have given up", async () => {
   const { asked, call, queue } = parking();
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -379,7 +379,7 @@ test("a call that nobody waits for any more is given up", async () => {
   expect(asked[0]?.signal.aborted).toBe(true);
 });
 
-test("gather: false sends each caller's items alone", async () => {
+test("produce: gather: false sends each caller's items separately", async () => {
   const { asked, call, queue } = parking({ gather: false });
   const produced = Promise.all(["a", "b"].map((item) => queue.produce(item)));
   for (const index of [0, 1]) (await call(index)).answer(ok);
@@ -387,7 +387,7 @@ test("gather: false sends each caller's items alone", async () => {
   expect(asked.map(({ texts }) => texts)).toEqual([["a"], ["b"]]);
 });
 
-test("what the server has to judge goes alone: no items, too many, keys and timeouts that it may refuse", async () => {
+test("produce: requests that the server may refuse are sent separately", async () => {
   const { asked, call, client, queue } = parking();
   const unknown = { queue_name: "orders", items: [{ utf8: "c" }], colour: "red" };
   const produced = Promise.all([
@@ -405,7 +405,7 @@ test("what the server has to judge goes alone: no items, too many, keys and time
   ]);
 });
 
-test("connections are bounded, and leases that wait keep nobody else waiting", async () => {
+test("connections: their number is limited, and waiting leases do not delay other calls", async () => {
   const { asked, call, client, queue } = parking({ connectionsMax: 8 });
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -424,7 +424,7 @@ test("connections are bounded, and leases that wait keep nobody else waiting", a
   expect(asked.length).toBe(10);
 });
 
-test("a call for which no connection becomes free was not sent, and says so", async () => {
+test("connections: a call without a free connection fails with NotInTime", async () => {
   const { asked, call, client, time } = parking({ connectionsMax: 2 });
   const first = client.stats({ queue_name: "orders" });
   await call(0);
@@ -442,7 +442,7 @@ test("a call for which no connection becomes free was not sent, and says so", as
   );
 });
 
-test("a real server gets what tasks produce one at a time by few calls, each item once", async () => {
+test("produce: a server gets single produces of concurrent tasks in few calls, each item once", async () => {
   let calls = 0;
   const fetch: Fetch = (url, init) => {
     if (url.endsWith("produce")) calls += 1;
@@ -470,7 +470,7 @@ test("a real server gets what tasks produce one at a time by few calls, each ite
   expect(calls).toBeLessThan(500);
 });
 
-test("a real server's refusal of one caller's items is that caller's alone", async () => {
+test("produce: a server's refusal of one caller's items affects that caller only", async () => {
   await using server = await listeningApp();
   const queue = createClient({ url: server.url }).queue("orders");
   await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
@@ -483,7 +483,7 @@ test("a real server's refusal of one caller's items is that caller's alone", asy
   expect(await queue.inspect()).toMatchObject({ queued: 2 });
 });
 
-test("each caller is told the duplicates among its own items, by its own places", async () => {
+test("produce: each caller gets the indexes of its own duplicates", async () => {
   const { call, queue } = parking();
   const leaving = new AbortController();
   const gone = queue.produce(["w", "x"], { signal: leaving.signal });
@@ -503,7 +503,7 @@ test("each caller is told the duplicates among its own items, by its own places"
   ]);
 });
 
-test("who wants ids shares calls with those who do, and is told its own items' ids", async () => {
+test("produce: callers that want ids share calls, and each gets the ids of its items", async () => {
   const { asked, call, queue } = parking();
   const returnIds = { returnIds: true } as const;
   const leaving = new AbortController();
@@ -535,7 +535,7 @@ test("who wants ids shares calls with those who do, and is told its own items' i
   ]);
 });
 
-test("a real server tells each of many callers the id of its item", async () => {
+test("produce: a server returns to each of many callers the id of its item", async () => {
   const asked: number[] = [];
   const fetch: Fetch = (url, init) => {
     if (url.endsWith("produce")) asked.push(JSON.parse(String(init.body)).items.length);
@@ -555,7 +555,7 @@ test("a real server tells each of many callers the id of its item", async () => 
   expect(lease?.items.map((item) => [item.text(), item.id])).toEqual(produced);
 });
 
-test("who goes once a call is under way leaves the places of the others as they are", async () => {
+test("produce: a caller that gives up during a call does not shift the indexes of the others", async () => {
   const { call, queue } = parking();
   const leaving = new AbortController();
   const gone = queue.produce(["w", "x"], { signal: leaving.signal });

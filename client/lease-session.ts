@@ -5,16 +5,16 @@ import type { CallOptions } from "./call.ts";
 import { LeaseLapsing, LeaseLost } from "./errors.ts";
 import { type Handling, ItemHandling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
-import type { Keeper, Kept } from "./keeper.ts";
 import type { Lease } from "./lease.ts";
+import type { LeaseRenewer, RenewedLease } from "./lease-renewer.ts";
 import { startTimer, steadyNow } from "./time.ts";
-import { type Build, type Ended, GatheredTransaction } from "./transaction.ts";
+import { type Build, TransactionBuilder, type TransactOutcome } from "./transaction.ts";
 import type { Transport } from "./transport.ts";
 import type { TransactReply } from "./wire.ts";
 
-export interface KeptLeaseOptions {
+export interface LeaseSessionOptions {
   readonly transport: Transport;
-  readonly keeper: Keeper;
+  readonly renewer: LeaseRenewer;
   readonly lease: Lease;
   /** How long before a lapse signals are aborted; default a tenth of the time left, at most 5 s. */
   readonly marginMs: number | undefined;
@@ -24,21 +24,21 @@ export interface KeptLeaseOptions {
 
 const marginMsMax = 5_000;
 
-export class KeptLease implements Kept {
+export class LeaseSession implements RenewedLease {
   readonly lease: Lease;
-  readonly #options: KeptLeaseOptions;
+  readonly #options: LeaseSessionOptions;
   /** Items whose outcome is not reported yet. */
   readonly #handlings = new Map<LeasedItem, ItemHandling>();
   /** Items that a running transact is about to finish. */
   readonly #ending = new Set<LeasedItem>();
-  readonly #ended = new Map<LeasedItem, Ended>();
+  readonly #ended = new Map<LeasedItem, TransactOutcome>();
   readonly #sent = new Map<LeasedItem, Promise<TransactReply>>();
   readonly #leave: () => void;
   readonly #hurry = (): void => this.#abort(this.#options.hurry.reason);
   #lapsesAt: number;
   #cancel: () => void = () => undefined;
 
-  constructor(options: KeptLeaseOptions) {
+  constructor(options: LeaseSessionOptions) {
     const { lease, hurry } = options;
     this.lease = lease;
     this.#options = options;
@@ -47,7 +47,7 @@ export class KeptLease implements Kept {
     hurry.addEventListener("abort", this.#hurry);
     if (hurry.aborted) this.#hurry();
     this.#watch();
-    this.#leave = options.keeper.keep(this);
+    this.#leave = options.renewer.renew(this);
   }
 
   /** In `steadyNow()` time. */
@@ -75,19 +75,19 @@ export class KeptLease implements Kept {
   }
 
   /** The item's outcome by a transact of its handler; `null` = none. */
-  endOf(item: LeasedItem): Ended | null {
+  endOf(item: LeasedItem): TransactOutcome | null {
     return this.#ended.get(item) ?? null;
   }
 
   async #transact(item: LeasedItem, build: Build, options?: CallOptions): Promise<TransactReply> {
-    const transaction = new GatheredTransaction();
+    const transaction = new TransactionBuilder();
     await build(transaction);
     if (transaction.endOf(item) === null) transaction.complete(item);
     const items = [...this.#handlings.keys()].filter((one) => transaction.endOf(one) !== null);
     for (const one of items) this.#ending.add(one);
     try {
       const reply = await transaction.send(this.#options.transport.call, options);
-      for (const one of items) this.#ended.set(one, transaction.endOf(one) as Ended);
+      for (const one of items) this.#ended.set(one, transaction.endOf(one) as TransactOutcome);
       return reply;
     } finally {
       for (const one of items) this.#ending.delete(one);

@@ -3,14 +3,14 @@
 // long as the leases run.
 
 import { HoldfastError, InvalidRequest } from "./errors.ts";
+import { formatError } from "./format-error.ts";
 import { type Refusals, retryFields, withoutRefused } from "./lease.ts";
-import { loopAttemptsMax, passes } from "./poll.ts";
+import { isTransient, loopAttemptsMax } from "./lease-poller.ts";
 import { afterThisRound, type Pace, pause, pauseMs } from "./repeat.ts";
-import { shown } from "./shown.ts";
 import { steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
-export interface Ending {
+export interface Settlement {
   readonly id: string;
   readonly partition: number;
   /** When the lease ends, in `steadyNow()` time; an extension postpones it. */
@@ -27,7 +27,7 @@ export interface Ending {
       };
 }
 
-export interface FinisherOptions {
+export interface SettleBatcherOptions {
   readonly transport: Transport;
   readonly queue: string;
   /** Aborted when waiting ends; outcomes that are not reported by then never are. */
@@ -36,21 +36,21 @@ export interface FinisherOptions {
   readonly trouble: (error: HoldfastError) => void;
 }
 
-interface Waiting extends Ending {
+interface PendingSettlement extends Settlement {
   isSettled: boolean;
   readonly settle: (refusal: string | null) => void;
 }
 
 /** The contract's limit for one call. */
-const endingsMax = 1_000;
+const settlementsMax = 1_000;
 const pace: Pace = { baseMs: 100, capMs: 5_000 };
 
-export class Finisher {
-  readonly #options: FinisherOptions;
-  readonly #lines = new Map<number, Waiting[]>();
+export class SettleBatcher {
+  readonly #options: SettleBatcherOptions;
+  readonly #lines = new Map<number, PendingSettlement[]>();
   #count = 0;
 
-  constructor(options: FinisherOptions) {
+  constructor(options: SettleBatcherOptions) {
     this.#options = options;
   }
 
@@ -60,12 +60,12 @@ export class Finisher {
   }
 
   /** Resolves once the outcome is reported: `null`, or why it could not be. */
-  async finish(ending: Ending): Promise<string | null> {
-    const { id, partition, lapsesAt, what } = ending;
+  async settle(settlement: Settlement): Promise<string | null> {
+    const { id, partition, lapsesAt, what } = settlement;
     this.#count += 1;
     const settled = new Promise<string | null>((settle) => {
       const line = this.#lines.get(partition);
-      const waiting: Waiting = {
+      const waiting: PendingSettlement = {
         ...{ id, partition, lapsesAt, what },
         isSettled: false,
         settle: (refusal) => {
@@ -92,7 +92,7 @@ export class Finisher {
     let troubles = 0;
     while (line.length > 0) {
       const kind = line[0]?.what.kind;
-      const batch = line.filter(({ what }) => what.kind === kind).slice(0, endingsMax);
+      const batch = line.filter(({ what }) => what.kind === kind).slice(0, settlementsMax);
       const trouble = await this.#report(partition, batch);
       if (trouble === null) troubles = 0;
       else {
@@ -112,9 +112,12 @@ export class Finisher {
   }
 
   /** Reports a batch; `null` = all of it is settled. */
-  async #report(partition: number, batch: readonly Waiting[]): Promise<HoldfastError | null> {
+  async #report(
+    partition: number,
+    batch: readonly PendingSettlement[],
+  ): Promise<HoldfastError | null> {
     const { transport, queue, giveUp } = this.#options;
-    const send = async (rest: readonly Waiting[]): Promise<void> => {
+    const send = async (rest: readonly PendingSettlement[]): Promise<void> => {
       const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt())) - steadyNow();
       const timeoutMs = Math.min(60_000, Math.max(1_000, leftMs));
       const options = { signal: giveUp, timeoutMs, attemptsMax: loopAttemptsMax };
@@ -132,14 +135,14 @@ export class Finisher {
     try {
       refusals = await withoutRefused(batch, send);
     } catch (error) {
-      if (error instanceof HoldfastError && passes(error)) return error;
+      if (error instanceof HoldfastError && isTransient(error)) return error;
       // One item, or the size of the batch, may be the cause, so the halves are sent separately.
       if (batch.length > 1 && isOfItems(error)) {
         const middle = Math.ceil(batch.length / 2);
         const trouble = await this.#report(partition, batch.slice(0, middle));
         return trouble ?? (await this.#report(partition, batch.slice(middle)));
       }
-      const reason = shown(error);
+      const reason = formatError(error);
       refusals = Object.fromEntries(batch.map(({ id }) => [id, reason]));
     }
     for (const { id, settle } of batch) settle(refusals[id] ?? null);

@@ -1,11 +1,11 @@
-// A pooled connection may be dead without an error, for instance after a router has dropped its
-// state. A request without an answer is therefore sent again in parallel, and the first answer
-// counts.
+// Hedged requests. A pooled connection may be dead without an error, for instance after a router has
+// dropped its state. A request without an answer is therefore sent again in parallel, and the first
+// answer counts.
 
 import { HoldfastError } from "./errors.ts";
 import { startTimer } from "./time.ts";
 
-export interface Copies<T> {
+export interface Hedge<T> {
   /** How long to wait for an answer to the first request. */
   readonly silentMs: number;
   /** Called after that time without an answer. */
@@ -22,14 +22,14 @@ export interface Copies<T> {
   readonly overtaken: (address: string) => void;
 }
 
-export function besideSilence<T>(copies: Copies<T>): Promise<T> {
-  const { silentMs, begin } = copies;
+export function hedged<T>(hedge: Hedge<T>): Promise<T> {
+  const { silentMs, begin } = hedge;
   return new Promise((resolve, reject) => {
     const stops: (() => void)[] = [];
     let left = 0;
     let failures: unknown[] = [];
     let over: AbortController | null = null;
-    const send = (address: string | null): Promise<Ended> => {
+    const send = (address: string | null): Promise<CopyResult> => {
       left += 1;
       return begin(address, stops).then(
         (answer) => {
@@ -40,35 +40,35 @@ export function besideSilence<T>(copies: Copies<T>): Promise<T> {
         (error) => {
           left -= 1;
           failures = [...failures, error];
-          if (left === 0 || isOfBoth(error)) end(address, () => reject(worstOf(failures)));
-          return isNotDone(error) ? "unsent" : "failed";
+          if (left === 0 || isOfBoth(error)) end(address, () => reject(decisiveOf(failures)));
+          return isUnreachable(error) ? "unsent" : "failed";
         },
       );
     };
     const end = (address: string | null, settle: () => void): void => {
       cancel();
       over?.abort();
-      if (address !== null && left > 0) copies.overtaken(address);
+      if (address !== null && left > 0) hedge.overtaken(address);
       settle();
       // Each stop creates an error, so only if a request is left.
       if (left > 0) for (const stop of stops) stop();
     };
     const cancel = startTimer(silentMs, () => {
       over = new AbortController();
-      copies.silent();
-      void sendCopy(copies, over.signal, send);
+      hedge.silent();
+      void sendCopy(hedge, over.signal, send);
     });
     void send(null);
   });
 }
 
-type Ended = "answered" | "unsent" | "failed";
+type CopyResult = "answered" | "unsent" | "failed";
 
 /** Tries one address after the other until a request can be sent. */
 async function sendCopy<T>(
-  { addresses, connect, isTimely }: Copies<T>,
+  { addresses, connect, isTimely }: Hedge<T>,
   over: AbortSignal,
-  send: (address: string) => Promise<Ended>,
+  send: (address: string) => Promise<CopyResult>,
 ): Promise<void> {
   for (const address of addresses()) {
     const release = await connect(address, over);
@@ -82,19 +82,19 @@ async function sendCopy<T>(
 }
 
 /** Nothing was sent to that address, and the next one may be reachable. */
-function isNotDone(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   return error instanceof HoldfastError && error.code === "unavailable";
 }
 
 /** Whether a refusal of one copy also applies to the other: the server sees the same key. */
 function isOfBoth(error: unknown): boolean {
   if (!(error instanceof HoldfastError)) return true;
-  const isWord = error.status === 400 && error.reason !== undefined;
-  return isWord || error.code === "failed" || error.code === "empty";
+  const isRefusal = error.status === 400 && error.reason !== undefined;
+  return isRefusal || error.code === "failed" || error.code === "empty";
 }
 
 /** The server's own refusal takes precedence, then an unknown outcome, then an unsent request. */
-function worstOf(failures: readonly unknown[]): unknown {
+function decisiveOf(failures: readonly unknown[]): unknown {
   const last = failures.at(-1);
   if (isOfBoth(last)) return last;
   const isUnknown = (error: unknown) => error instanceof HoldfastError && error.code === "unknown";

@@ -4,11 +4,11 @@
 import { bounds } from "../openapi/bounds.ts";
 import type { LeasedItem } from "./items.ts";
 import { type Lease, withoutRefused } from "./lease.ts";
-import { loopAttemptsMax } from "./poll.ts";
+import { loopAttemptsMax } from "./lease-poller.ts";
 import { lapsesAtOf, startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
-export interface Kept {
+export interface RenewedLease {
   readonly lease: Lease;
   /** In `steadyNow()` time. */
   readonly lapsesAt: number;
@@ -19,15 +19,17 @@ export interface Kept {
 }
 
 /** The fields that all calls of a partition share. */
-type Place = Pick<Lease, "queue_name" | "partition"> & { readonly lease_timeout: string | null };
+type ExtendFields = Pick<Lease, "queue_name" | "partition"> & {
+  readonly lease_timeout: string | null;
+};
 
 /** Pause between attempts to extend a lease that has nearly lapsed. */
 const pauseMsMin = 50;
 
-export class Keeper {
+export class LeaseRenewer {
   readonly #transport: Transport;
   readonly #leaseTimeout: string | null;
-  readonly #holdings = new Map<number, Holding>();
+  readonly #partitions = new Map<number, PartitionRenewals>();
 
   /** `leaseTimeout`: duration of an extension; absent = the queue's. */
   constructor(transport: Transport, leaseTimeout?: string) {
@@ -36,45 +38,46 @@ export class Keeper {
   }
 
   /** Extends the lease until the returned function is called, or the lease has lapsed. */
-  keep(kept: Kept): () => void {
-    const { queue_name, partition } = kept.lease;
-    const place = { queue_name, partition, lease_timeout: this.#leaseTimeout };
-    const forget = (): void => void this.#holdings.delete(partition);
-    const holding = this.#holdings.get(partition) ?? new Holding(this.#transport, place, forget);
-    this.#holdings.set(partition, holding);
-    holding.add(kept);
-    return () => holding.delete(kept);
+  renew(renewed: RenewedLease): () => void {
+    const { queue_name, partition } = renewed.lease;
+    const fields = { queue_name, partition, lease_timeout: this.#leaseTimeout };
+    const forget = (): void => void this.#partitions.delete(partition);
+    const renewals =
+      this.#partitions.get(partition) ?? new PartitionRenewals(this.#transport, fields, forget);
+    this.#partitions.set(partition, renewals);
+    renewals.add(renewed);
+    return () => renewals.delete(renewed);
   }
 }
 
 /** The leases of one partition; ends when none is left. */
-class Holding {
+class PartitionRenewals {
   readonly #transport: Transport;
-  readonly #place: Place;
+  readonly #fields: ExtendFields;
   readonly #forget: () => void;
   readonly #over = new AbortController();
   /** When each lease is due for an extension. */
-  readonly #kept = new Map<Kept, number>();
+  readonly #dueAts = new Map<RenewedLease, number>();
   /** When the timer fires; infinite while a call is in progress. */
   #wakesAt = Number.POSITIVE_INFINITY;
   #isExtending = false;
   #cancel: () => void = () => undefined;
 
-  constructor(transport: Transport, place: Place, forget: () => void) {
+  constructor(transport: Transport, fields: ExtendFields, forget: () => void) {
     this.#transport = transport;
-    this.#place = place;
+    this.#fields = fields;
     this.#forget = forget;
   }
 
-  add(kept: Kept): void {
-    const dueAt = dueAtOf(kept);
-    this.#kept.set(kept, dueAt);
+  add(renewed: RenewedLease): void {
+    const dueAt = dueAtOf(renewed);
+    this.#dueAts.set(renewed, dueAt);
     if (dueAt < this.#wakesAt) this.#wakeAt(dueAt);
   }
 
-  delete(kept: Kept): void {
-    this.#kept.delete(kept);
-    if (this.#kept.size > 0 || this.#over.signal.aborted) return;
+  delete(renewed: RenewedLease): void {
+    this.#dueAts.delete(renewed);
+    if (this.#dueAts.size > 0 || this.#over.signal.aborted) return;
     // With a reason, because an abort without one creates an error with a stack.
     this.#over.abort("over");
     this.#cancel();
@@ -91,28 +94,30 @@ class Holding {
   async #wake(): Promise<void> {
     const now = steadyNow();
     // The leases that were due first may have ended since.
-    if ([...this.#kept.values()].some((dueAt) => dueAt <= now)) {
+    if ([...this.#dueAts.values()].some((dueAt) => dueAt <= now)) {
       this.#isExtending = true;
-      await Promise.all(grouped(this.#kept.keys()).map((group) => this.#extend(group)));
+      await Promise.all(grouped(this.#dueAts.keys()).map((group) => this.#extend(group)));
       this.#isExtending = false;
-      for (const kept of this.#kept.keys()) {
-        if (kept.lapsesAt <= steadyNow()) this.delete(kept);
-        else this.#kept.set(kept, dueAtOf(kept));
+      for (const renewed of this.#dueAts.keys()) {
+        if (renewed.lapsesAt <= steadyNow()) this.delete(renewed);
+        else this.#dueAts.set(renewed, dueAtOf(renewed));
       }
     }
-    if (this.#kept.size > 0) this.#wakeAt(Math.min(...this.#kept.values()));
+    if (this.#dueAts.size > 0) this.#wakeAt(Math.min(...this.#dueAts.values()));
   }
 
-  async #extend(group: readonly Kept[]): Promise<void> {
-    const held = group.flatMap((kept) => kept.held.map((item) => ({ id: item.id, item, kept })));
+  async #extend(group: readonly RenewedLease[]): Promise<void> {
+    const held = group.flatMap((renewed) =>
+      renewed.held.map((item) => ({ id: item.id, item, renewed })),
+    );
     let lapsesAt = Number.NaN;
     try {
       const refusals = await withoutRefused(held, async (rest) => {
         lapsesAt = await this.#send(rest);
       });
-      for (const { id, item, kept } of held) {
+      for (const { id, item, renewed } of held) {
         const reason = refusals[id];
-        if (reason !== undefined) kept.lose(item, reason);
+        if (reason !== undefined) renewed.lose(item, reason);
       }
     } catch {
       // Repeated for as long as the leases run; then the handlers' signals are aborted.
@@ -120,13 +125,15 @@ class Holding {
     }
     // None of the items is held any more.
     if (Number.isNaN(lapsesAt)) return;
-    for (const kept of group) kept.extended(lapsesAt);
+    for (const renewed of group) renewed.extended(lapsesAt);
   }
 
   /** Returns the instant until which the items are held, in `steadyNow()` time. */
-  async #send(held: readonly { readonly id: string; readonly kept: Kept }[]): Promise<number> {
-    const request = { ...this.#place, ids: held.map(({ id }) => id) };
-    const leftMs = Math.min(...held.map(({ kept }) => kept.lapsesAt)) - steadyNow();
+  async #send(
+    held: readonly { readonly id: string; readonly renewed: RenewedLease }[],
+  ): Promise<number> {
+    const request = { ...this.#fields, ids: held.map(({ id }) => id) };
+    const leftMs = Math.min(...held.map(({ renewed }) => renewed.lapsesAt)) - steadyNow();
     const timeoutMs = Math.max(1_000, leftMs);
     const options = { signal: this.#over.signal, timeoutMs, attemptsMax: loopAttemptsMax };
     const { reply, receivedAt } = await this.#transport.call("extend", request, options);
@@ -134,23 +141,23 @@ class Holding {
   }
 }
 
-function dueAtOf({ lapsesAt }: Kept): number {
+function dueAtOf({ lapsesAt }: RenewedLease): number {
   const now = steadyNow();
   return now + Math.max(pauseMsMin, (lapsesAt - now) / 3);
 }
 
 /** Groups leases whose items fit into one call. */
-function grouped(all: Iterable<Kept>): readonly (readonly Kept[])[] {
-  const groups: Kept[][] = [];
+function grouped(all: Iterable<RenewedLease>): readonly (readonly RenewedLease[])[] {
+  const groups: RenewedLease[][] = [];
   let count = Number.POSITIVE_INFINITY;
-  for (const kept of all) {
-    const items = kept.held.length;
+  for (const renewed of all) {
+    const items = renewed.held.length;
     if (items === 0) continue;
     if (count + items > bounds.completeIdsMax) {
       groups.push([]);
       count = 0;
     }
-    groups.at(-1)?.push(kept);
+    groups.at(-1)?.push(renewed);
     count += items;
   }
   return groups;
