@@ -33,6 +33,19 @@ function meaningsOf(flag: string): Map<string, string[]> {
   return found;
 }
 
+test("help: every line of every command fits in 100 columns", () => {
+  const long: string[] = [];
+  const check = (command: Command): void => {
+    const writeOut = (text: string): void => {
+      long.push(...text.split("\n").filter((line) => line.length > 100));
+    };
+    command.configureOutput({ writeOut, getOutHelpWidth: () => 100 }).outputHelp();
+    for (const inner of command.commands) check(inner);
+  };
+  check(createProgram({ isJson: false }));
+  expect(long).toEqual([]);
+});
+
 test("flags: --reason filters, --because gives a reason and -w watches, in every command", () => {
   expect([...meaningsOf("--reason").values()]).toEqual([
     ["items find", "items groups", "redrive", "repair"],

@@ -109,7 +109,8 @@ export function createProgram({ isJson }: { readonly isJson: boolean }): Command
   for (const command of allOf(program)) {
     command.exitOverride();
     if (isJson) command.configureOutput({ writeErr: () => undefined });
-    command.configureHelp({ showGlobalOptions: true });
+    // The longest terms are 43 columns wide; by default such narrow descriptions are not wrapped.
+    command.configureHelp({ showGlobalOptions: true, minWidthToWrap: 30 });
     command.showHelpAfterError(`${usageOf(command)}\nMore: ${pathOf(command)} --help`);
   }
   return program;

@@ -43,7 +43,10 @@ export interface ClientOptions {
   readonly url?: string | readonly string[];
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: string;
-  /** Maximum attempts of a call that may be repeated; default unlimited within its time. */
+  /**
+   * Maximum attempts of a call that may be repeated; default unlimited within its time. A copy on
+   * another connection, sent after 5 s without an answer, is part of its attempt.
+   */
   readonly attemptsMax?: number;
   /** Pauses between attempts: random, up to a bound that doubles from 100 ms to 5 s by default. */
   readonly pace?: Pace;

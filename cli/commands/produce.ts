@@ -84,8 +84,9 @@ export function addProduce(program: Command): void {
     .addHelpText(
       "after",
       `
-A line of standard input is ${lineExpected}:
+A line of standard input is a JSON text, or an object such as
   {"kind": "order", "json": {"order": 42}}
+with some of ${itemKeys.join(", ")}.
 With --text a line is a payload of arbitrary bytes; otherwise it must be UTF-8. Empty lines are
 skipped. Either all items of a call are written, or none.`,
     )
