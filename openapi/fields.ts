@@ -99,6 +99,20 @@ export const nullable = {
     at(number, orNull({ ...options, ...ofKind("duration") })),
 };
 
+/** Fields that may be absent. */
+export const optional = {
+  text: (number: number, options: SchemaOptions) => Type.Optional(text(number, options)),
+  whole: (number: number, options: SchemaOptions) => Type.Optional(whole(number, options)),
+  flag: (number: number, options: SchemaOptions) => Type.Optional(flag(number, options)),
+  bytes: (number: number, options: SchemaOptions) => Type.Optional(bytes(number, options)),
+  list: <S extends TSchema>(number: number, item: S, options: SchemaOptions) =>
+    Type.Optional(list(number, item, options)),
+  instantOrNull: (number: number, options: SchemaOptions) =>
+    Type.Optional(nullable.instant(number, options)),
+  durationOrNull: (number: number, options: SchemaOptions) =>
+    Type.Optional(nullable.duration(number, options)),
+};
+
 /** The protobuf encoding of a message, besides its fields. */
 export interface MessageEncoding {
   /** Numbers that clients of the protocol send and the server ignores. */

@@ -78,10 +78,15 @@ export const replayedHeader = "idempotency-replayed";
 const always = () => true;
 const unlessDry = ({ dry_run }: { readonly dry_run?: boolean | null }) => dry_run !== true;
 
+type Row<Request extends TSchema, Response extends TSchema> = Omit<
+  Operation<Request, Response>,
+  "bodyBytesMax"
+> & { readonly bodyBytesMax?: number };
+
 function row<Request extends TSchema, Response extends TSchema>(
-  operation: Operation<Request, Response>,
+  operation: Row<Request, Response>,
 ): Operation<Request, Response> {
-  return operation;
+  return { bodyBytesMax: bounds.bodyBytesMax, ...operation };
 }
 
 function refusal(
@@ -119,10 +124,13 @@ function unreachedShard(effect: string, why: string): OperationReply {
   });
 }
 
-/** A 200 with an empty result. */
-function success(meaning: string): OperationReply & { example: schemas.Reply } {
-  return { meaning, reaction: replyCodes[200].reaction, example: done };
+/** A 200 after which the client has nothing to do. */
+function answer<Example>(meaning: string, example: Example) {
+  return { meaning, reaction: replyCodes[200].reaction, example };
 }
+
+/** A 200 without data. */
+const success = (meaning: string) => answer(meaning, done);
 
 const unknownOutcome = refusal(504, {
   meaning: "The store did not answer in time. The call may have been carried out or not.",
@@ -195,7 +203,18 @@ function overloaded(effect: string): OperationReply {
 }
 
 const unknownQueue = "queue does not exist; no such queue named 'orders'";
+const noSuchQueue = refusal(400, {
+  meaning: "The queue does not exist.",
+  reason: "no_such_queue",
+  message: unknownQueue,
+});
 const badPartition = "partition is invalid; '9' is not a valid partition";
+const badPage = refusal(400, {
+  meaning:
+    "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
+  reason: "no_such_partition",
+  message: badPartition,
+});
 const notInTime = (what: string) => `request timeout; the items were not ${what}, try again`;
 const sampleId = schemas.sampleStorageItem.id;
 const notLeased = (what: string) =>
@@ -388,7 +407,6 @@ The reply is sent as soon as one item is available. All of its items come from o
 If a lease passes its deadline, the item is offered again to any consumer, under a new id. Each lease counts as an attempt; after the last attempt that \`max_attempts\` allows, a lapse sends the item to the dead queue.`,
     request: schemas.LeaseRequest,
     response: schemas.LeaseReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", client_id: "worker-7", request_timeout: "1m", batch_size: 10 },
     replies: {
       ...sharedRefusals({ effect: "nothing was leased" }),
@@ -463,7 +481,6 @@ If a lease passes its deadline, the item is offered again to any consumer, under
 Send the \`queue_name\` and \`partition\` of the lease reply. Each id must be leased now; if one is not, no item is changed.`,
     request: schemas.RetryRequest,
     response: schemas.Reply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {
       queue_name: "orders",
       partition: 0,
@@ -512,7 +529,6 @@ Send the \`queue_name\` and \`partition\` of the lease reply. Each id must be le
 Send the \`queue_name\` and \`partition\` of the lease reply. After its lease deadline, an item is offered again under a new id: its old id is no longer valid, and the reply is 453.`,
     request: schemas.CompleteRequest,
     response: schemas.Reply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {
       queue_name: "orders",
       partition: 0,
@@ -559,7 +575,6 @@ Send the \`queue_name\` and \`partition\` of the lease reply. After its lease de
 An extension never shortens a lease, and no item is offered again before the latest deadline that was returned for it.`,
     request: schemas.ExtendRequest,
     response: schemas.ExtendReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId], lease_timeout: "5m" },
     replies: {
       ...heldRefusals("extended"),
@@ -581,7 +596,6 @@ An extension never shortens a lease, and no item is offered again before the lat
     description: `Returns leased items to their queue without counting the attempt: they go to the tail of their partition under new ids. Use it in a worker that stops before it has started on them. Either all ids of the request are released, or none is.`,
     request: schemas.ReleaseRequest,
     response: schemas.Reply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
     replies: {
       ...heldRefusals("released"),
@@ -619,16 +633,12 @@ A transact without inputs writes to several queues atomically. An output with a 
         bodyBytesMax: bounds.produceBodyBytesMax,
         split: "Produce fewer items per request.",
       }),
-      200: {
-        meaning: "Every input is finished, and every output is in a store.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          produced: [
-            { queue_name: "invoices", partition: 0, delivered: true },
-            { queue_name: "mails", delivered: false },
-          ],
-        },
-      },
+      200: answer("Every input is finished, and every output is in a store.", {
+        produced: [
+          { queue_name: "invoices", partition: 0, delivered: true },
+          { queue_name: "mails", delivered: false },
+        ],
+      }),
       400: refusal(400, {
         meaning:
           "A queue or a partition does not exist, `request_timeout` is out of bounds, there is nothing to do or too much, or an output is malformed or has a `unique_key` and goes to a queue in another shard; nothing was changed.",
@@ -670,7 +680,6 @@ A transact without inputs writes to several queues atomically. An output with a 
       "Returns the definitions of queues in the order of their names, starting at `pivot`. `dead_queue` is empty for a queue that is itself a dead queue. A page with fewer than `limit` queues is the last. Queues in shards that could not be reached within one second are missing; `unreached` lists these shards.",
     request: schemas.QueuesListRequest,
     response: schemas.QueuesListReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { pivot: "", limit: 100 },
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
@@ -698,7 +707,6 @@ A transact without inputs writes to several queues atomically. An output with a 
       "Creates a queue, which is ready for use after the 200. Create a dead queue before the queue that names it. `created_at`, `updated_at` and the pause fields are ignored, so the reply of `queues.info` can be sent back.",
     request: schemas.QueueCreateRequest,
     response: schemas.Reply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {
       queue_name: "orders",
       reference: "team-checkout",
@@ -732,7 +740,6 @@ A transact without inputs writes to several queues atomically. An output with a 
 A new \`max_attempts\` or \`dead_queue\` also applies to items already in the queue; new timeouts and limits apply to leases granted and items produced afterwards. Additional \`requested_partitions\` are created at once; surplus partitions accept no new items and are removed once they are empty. With \`dry_run\` nothing changes, and \`counts\` reports the items in the surplus partitions. With \`expect\` the update is refused if they hold more items than that.`,
     request: schemas.QueueUpdateRequest,
     response: schemas.GuardedReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", max_attempts: 0, requested_partitions: 8 },
     replies: {
       ...queueRefusals("the queue was not changed"),
@@ -758,15 +765,10 @@ A new \`max_attempts\` or \`dead_queue\` also applies to items already in the qu
       "Returns the definition of one queue, with the timeouts as they were written. Send its name as `name` or as `queue_name`.",
     request: schemas.QueueInfoRequest,
     response: schemas.QueueInfo,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { name: "orders" },
     replies: {
       ...sharedRefusals({ effect: "nothing was read" }),
-      200: {
-        meaning: "The definition of the queue.",
-        reaction: replyCodes[200].reaction,
-        example: schemas.sampleQueue,
-      },
+      200: answer("The definition of the queue.", schemas.sampleQueue),
       400: refusal(400, {
         meaning: "`name` is absent, or the queue does not exist.",
         reason: "no_such_queue",
@@ -786,7 +788,6 @@ A new \`max_attempts\` or \`dead_queue\` also applies to items already in the qu
       "Deletes a queue. Without `force`, the queue must hold no items and must not be the dead queue of another. With `force`, its items are deleted too, including leased and scheduled ones; lease requests that wait on it are answered 453; and queues that named it as their dead queue no longer have one. The API key needs the role `admin` for those queues too. Nothing is restored if the name is used again.\n\nWith `dry_run` the queue is kept, and the reply reports what would be deleted. With `expect` it is deleted only if it holds at most that many items; dead items on their way to it from other queues are not counted.",
     request: schemas.QueueDeleteRequest,
     response: schemas.GuardedReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", force: false },
     replies: {
       ...queueRefusals("the queue was not deleted"),
@@ -818,45 +819,36 @@ A new \`max_attempts\` or \`dead_queue\` also applies to items already in the qu
       "Returns counts and ages for each partition of a queue, and the number of requests that wait on it. The figures are a snapshot for people and dashboards, and are cheap to compute. With `columns` the partitions are returned as lists of figures, in a tenth of the bytes.",
     request: schemas.QueueStatsRequest,
     response: schemas.QueueStatsReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
       ...sharedRefusals({ effect: "nothing was measured" }),
-      200: {
-        meaning: "The current figures.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          queue_name: "orders",
-          logical_queues: [
-            {
-              average_leased_age: "4.2s",
-              produce_waiting: 0,
-              lease_waiting: 8,
-              complete_waiting: 0,
-              in_flight: 2,
-              partitions: [
-                {
-                  partition: 0,
-                  total: 500,
-                  total_leased: 15,
-                  scheduled: 3,
-                  failures: 0,
-                  average_age: "2m10s",
-                  average_leased_age: "4.2s",
-                  oldest_ready_at: "2026-03-01T11:58:00.000Z",
-                  next_due_at: "2026-03-01T14:00:00.000Z",
-                },
-              ],
-              counters: schemas.sampleCounters,
-            },
-          ],
-        },
-      },
-      400: refusal(400, {
-        meaning: "The queue does not exist.",
-        reason: "no_such_queue",
-        message: unknownQueue,
+      200: answer("The current figures.", {
+        queue_name: "orders",
+        logical_queues: [
+          {
+            average_leased_age: "4.2s",
+            produce_waiting: 0,
+            lease_waiting: 8,
+            complete_waiting: 0,
+            in_flight: 2,
+            partitions: [
+              {
+                partition: 0,
+                total: 500,
+                total_leased: 15,
+                scheduled: 3,
+                failures: 0,
+                average_age: "2m10s",
+                average_leased_age: "4.2s",
+                oldest_ready_at: "2026-03-01T11:58:00.000Z",
+                next_due_at: "2026-03-01T14:00:00.000Z",
+              },
+            ],
+            counters: schemas.sampleCounters,
+          },
+        ],
       }),
+      400: noSuchQueue,
       429: overloaded("nothing was measured"),
     },
   }),
@@ -871,28 +863,19 @@ A new \`max_attempts\` or \`dead_queue\` also applies to items already in the qu
       "Returns how many items of a queue are ready, leased, waiting for a retry and scheduled, and how many its dead queue holds.",
     request: schemas.InspectRequest,
     response: schemas.Inspect,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
       ...sharedRefusals({ effect: "nothing was counted" }),
-      200: {
-        meaning: "The current counts.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          queue_name: "orders",
-          partitions: 4,
-          queued: 485,
-          leased: 12,
-          retried: 1,
-          scheduled: 2,
-          dead_letter: 0,
-        },
-      },
-      400: refusal(400, {
-        meaning: "The queue does not exist.",
-        reason: "no_such_queue",
-        message: unknownQueue,
+      200: answer("The current counts.", {
+        queue_name: "orders",
+        partitions: 4,
+        queued: 485,
+        leased: 12,
+        retried: 1,
+        scheduled: 2,
+        dead_letter: 0,
       }),
+      400: noSuchQueue,
       429: overloaded("nothing was counted"),
     },
   }),
@@ -922,25 +905,16 @@ A new \`max_attempts\` or \`dead_queue\` also applies to items already in the qu
 Findings are derived from the latest reports of the shards.`,
     request: schemas.QueueExplainRequest,
     response: schemas.QueueExplainReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
-      200: {
-        meaning: "The current findings.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          queue_name: "orders",
-          as_of: "2026-03-01T13:05:00.000Z",
-          health: "no_consumers",
-          findings: [sampleFinding],
-        },
-      },
-      400: refusal(400, {
-        meaning: "The queue does not exist.",
-        reason: "no_such_queue",
-        message: unknownQueue,
+      200: answer("The current findings.", {
+        queue_name: "orders",
+        as_of: "2026-03-01T13:05:00.000Z",
+        health: "no_consumers",
+        findings: [sampleFinding],
       }),
+      400: noSuchQueue,
       429: overloaded("nothing was changed"),
     },
   }),
@@ -955,37 +929,32 @@ Findings are derived from the latest reports of the shards.`,
       "Lists the clients whose lease requests wait on a queue, in the order in which they will be served, and the clients that hold items, sorted by the number of items, with the time at which the first of their leases lapses. Holders are kept in memory only: the holders of items leased before the server started are not known.",
     request: schemas.QueueClientsRequest,
     response: schemas.QueueClientsReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", limit: 20 },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
-      200: {
-        meaning: "The current clients.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          queue_name: "orders",
-          as_of: "2026-03-01T13:05:00.000Z",
-          asking_count: 1,
-          asking: [
-            {
-              client_id: "worker-2",
-              since: "2026-03-01T13:04:48.000Z",
-              batch_size: 10,
-              place: 1,
-            },
-          ],
-          holding_count: 1,
-          holding: [
-            {
-              client_id: "worker-9",
-              items: 32,
-              partitions: [0, 3],
-              next_lapse_at: "2026-03-01T13:05:14.000Z",
-            },
-          ],
-          partial: false,
-        },
-      },
+      200: answer("The current clients.", {
+        queue_name: "orders",
+        as_of: "2026-03-01T13:05:00.000Z",
+        asking_count: 1,
+        asking: [
+          {
+            client_id: "worker-2",
+            since: "2026-03-01T13:04:48.000Z",
+            batch_size: 10,
+            place: 1,
+          },
+        ],
+        holding_count: 1,
+        holding: [
+          {
+            client_id: "worker-9",
+            items: 32,
+            partitions: [0, 3],
+            next_lapse_at: "2026-03-01T13:05:14.000Z",
+          },
+        ],
+        partial: false,
+      }),
       400: refusal(400, {
         meaning: "The queue does not exist, or `limit` is out of bounds.",
         reason: "no_such_queue",
@@ -1006,7 +975,6 @@ Findings are derived from the latest reports of the shards.`,
       "Returns the state of all queues for a console, in one cheap call that can be made once per second: counts, health, counters, shards, alarms, running tasks and the machine. The reply is built from memory at most once per second, whatever the number of clients; changes caused by time alone appear within five seconds. With `since`, only queues that have changed are returned. Shards that could not be reached within one second are missing and are listed in `unreached`; the next reply includes the changes that this one lacks. An API key for some queues gets only those queues, and their totals. Compute rates from two replies: a counter lower than before has been reset.",
     request: schemas.ServerOverviewRequest,
     response: schemas.ServerOverviewReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { since: "mf3k2a9c.1041" },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
@@ -1036,7 +1004,6 @@ Findings are derived from the latest reports of the shards.`,
 Deadlines still apply: items become due, lapse and expire. Leased items can be completed, retried, extended and released, and items can be imported. A new pause replaces the previous one.`,
     request: schemas.QueuePauseRequest,
     response: schemas.Reply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", lease: true, reason: "moving to the new database" },
     replies: {
       ...queueRefusals("nothing was paused"),
@@ -1062,16 +1029,11 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Ends the pause of leases and of produces. Waiting lease requests are served at once, in the order of arrival. Has no effect on a queue that is not paused.",
     request: schemas.QueueResumeRequest,
     response: schemas.Reply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
       ...queueRefusals("nothing was resumed"),
       200: success("Neither leases nor produces are paused."),
-      400: refusal(400, {
-        meaning: "The queue does not exist.",
-        reason: "no_such_queue",
-        message: unknownQueue,
-      }),
+      400: noSuchQueue,
       429: overloaded("nothing was resumed"),
     },
   }),
@@ -1087,7 +1049,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Removes items from every partition of a queue; they do not go to the dead queue. `queue` removes items that are ready to be leased, `scheduled` items that a producer scheduled, and `retry` items that a retry scheduled. `destructive` with `queue` removes leased items too; their holders can no longer complete them. The reply is sent when all of them are removed; items produced in the meantime stay.\n\nWith `dry_run` nothing is removed, and `counts` reports what would be removed. With `expect` at most that many items are removed. A queue in one shard is cleared completely or not at all. Over several shards, all items are counted before any is removed; if more arrive in between, a 453 says that a part was cleared.",
     request: schemas.QueueClearRequest,
     response: schemas.GuardedReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {
       queue_name: "orders",
       retry: false,
@@ -1126,16 +1087,11 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Counts the items of every partition of a queue in its store, and replaces the stored counts with the result. Counts are committed together with each change, so they are correct without a recount; use it to verify them, or after changing the store by other means. It reads every item of the queue in batches while the queue is served. The reply is sent when all partitions are counted.",
     request: schemas.QueueReloadRequest,
     response: schemas.Reply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
       ...changeRefusals({ effect: "no count was changed" }),
       200: success("The counts match the store."),
-      400: refusal(400, {
-        meaning: "The queue does not exist.",
-        reason: "no_such_queue",
-        message: unknownQueue,
-      }),
+      400: noSuchQueue,
       429: overloaded("no count was changed"),
     },
   }),
@@ -1151,15 +1107,10 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     description: `Moves the clock of a server that was started with \`--test-clock\`, so that applications can test deadlines and delays. The clock stands still between advances; request timeouts follow the machine's clock. It moves from each instant at which something is due to the next: an item that lapses at +30 s is at the tail of its queue with that \`updated_at\`, and two advances have the same effect as one advance by their sum. The reply is sent once every lapse, expiry and scheduled item due by then is committed, including those in dead queues. With \`handler_timeout\` the clock waits at each instant until workers have finished the available work, so that failing handlers get all their attempts. Concurrent advances are carried out one after the other.`,
     request: schemas.ClockAdvanceRequest,
     response: schemas.ClockAdvanceReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { by: "10m" },
     replies: {
       ...changeRefusals({ effect: "the clock was not moved" }),
-      200: {
-        meaning: "Everything due by `now` is committed.",
-        reaction: replyCodes[200].reaction,
-        example: { now: "2026-03-01T13:05:00.000Z" },
-      },
+      200: answer("Everything due by `now` is committed.", { now: "2026-03-01T13:05:00.000Z" }),
       400: refusal(400, {
         meaning: "`by` is not a duration, or out of bounds; the clock was not moved.",
         reason: "malformed",
@@ -1193,7 +1144,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     description: `Returns the recent activity of a queue, of all queues together, or of a shard, as points: one every ten seconds for the last hour, one every minute for the last day. The points are kept in at most \`--series-bytes\` of memory. They start with the process, or when a node takes ownership of the shard; if not all queues fit, the busiest are kept. Each event is counted in exactly one point, so a client can plot rates without its own counters. A series of all queues needs every shard: it fails if one cannot be reached within one second.`,
     request: schemas.ServerSeriesRequest,
     response: schemas.ServerSeriesReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", names: ["produced", "completed", "ready"] },
     replies: {
       ...sharedRefusals({ effect: "nothing was returned" }),
@@ -1235,37 +1185,32 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     description: `Lists the nodes of a cluster and the owner of each shard. Any node can answer, from what it last read from the database; it reads ten times per ownership lease. A server that was started without \`--node-url\` lists no nodes.`,
     request: schemas.NodesListRequest,
     response: schemas.NodesListReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {},
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
-      200: {
-        meaning: "The nodes, as last read from the database.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          items: [
-            {
-              url: "http://10.0.0.7:9090",
-              version: "1.0.0",
-              started_at: "2026-03-01T12:00:00.000Z",
-              seen_at: "2026-03-01T13:05:00.000Z",
-              shards: [0, 1],
-              draining: false,
-              live: true,
-            },
-          ],
-          shards: [
-            {
-              ...{ shard: 0, node: "http://10.0.0.7:9090", epoch: 3 },
-              taken_at: "2026-03-01T12:31:07.250Z",
-            },
-            {
-              ...{ shard: 1, node: "http://10.0.0.7:9090", epoch: 1 },
-              taken_at: "2026-03-01T12:00:00.125Z",
-            },
-          ],
-        },
-      },
+      200: answer("The nodes, as last read from the database.", {
+        items: [
+          {
+            url: "http://10.0.0.7:9090",
+            version: "1.0.0",
+            started_at: "2026-03-01T12:00:00.000Z",
+            seen_at: "2026-03-01T13:05:00.000Z",
+            shards: [0, 1],
+            draining: false,
+            live: true,
+          },
+        ],
+        shards: [
+          {
+            ...{ shard: 0, node: "http://10.0.0.7:9090", epoch: 3 },
+            taken_at: "2026-03-01T12:31:07.250Z",
+          },
+          {
+            ...{ shard: 1, node: "http://10.0.0.7:9090", epoch: 1 },
+            taken_at: "2026-03-01T12:00:00.125Z",
+          },
+        ],
+      }),
       400: unknownKey,
       429: overloaded("nothing was changed"),
     },
@@ -1283,7 +1228,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Asks a node to hand over its shards, one after the other, to the nodes with the fewest shards, and to take no others. The node still answers calls and forwards them. Send the request to any node: it records the request in the database, and the named node reads it within a tenth of the ownership lease. When the node is drained, its list of shards in `nodes.list` is empty. With `draining: false`, or after a restart, the node takes its share again. A draining node keeps or takes shards that no other node can take.",
     request: schemas.NodesDrainRequest,
     response: schemas.NodeInfo,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { url: "http://10.0.0.7:9090" },
     replies: {
       ...changeRefusals({ effect: "nothing was changed" }),
@@ -1330,15 +1274,10 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Records that an operator has dealt with acknowledged commits that a database lost, for example in a failover to a standby that lagged behind. Until more commits are lost, the `status` of `/health` is no longer `commits_lost`, the alert is resolved, and `server.overview` has no alarm `commits_lost`. Losses are counted by each process: in a cluster, call the node that reports them.",
     request: schemas.ConfirmLossRequest,
     response: schemas.ConfirmLossReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {},
     replies: {
       ...sharedRefusals({ effect: "nothing was confirmed" }),
-      200: {
-        meaning: "All losses known to the process are confirmed.",
-        reaction: replyCodes[200].reaction,
-        example: { lost_commits: 2 },
-      },
+      200: answer("All losses known to the process are confirmed.", { lost_commits: 2 }),
       400: unknownKey,
       453: moreLost,
     },
@@ -1355,21 +1294,16 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Returns the name, roles and queues of the API key of this call, so that a program can check its permissions in advance. On a server without API keys everything is allowed.",
     request: schemas.WhoAmIRequest,
     response: schemas.WhoAmIReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {},
     replies: {
       ...sharedRefusals({ effect: "nothing was read" }),
-      200: {
-        meaning: "The permissions of the key.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          name: "checkout",
-          roles: ["produce"],
-          queues: ["orders*"],
-          rights: [{ roles: ["produce"], queues: ["orders*"] }],
-          keys_required: true,
-        },
-      },
+      200: answer("The permissions of the key.", {
+        name: "checkout",
+        roles: ["produce"],
+        queues: ["orders*"],
+        rights: [{ roles: ["produce"], queues: ["orders*"] }],
+        keys_required: true,
+      }),
       400: unknownKey,
     },
   }),
@@ -1385,27 +1319,22 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Lists the API keys that the server accepts, in the order of their file: the permissions of each, when it was last used, and how many of its calls were refused. Only the first eight digits of each digest are returned. Calls are counted by the process that answers, since it started. A server without API keys lists none.",
     request: schemas.KeysListRequest,
     response: schemas.KeysListReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {},
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
-      200: {
-        meaning: "The keys in effect.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          items: [
-            {
-              digest: "8f434346",
-              name: "checkout",
-              roles: ["produce"],
-              queues: ["orders*"],
-              rights: [{ roles: ["produce"], queues: ["orders*"] }],
-              last_used_at: "2026-03-01T12:00:00.000Z",
-              refusals: 0,
-            },
-          ],
-        },
-      },
+      200: answer("The keys in effect.", {
+        items: [
+          {
+            digest: "8f434346",
+            name: "checkout",
+            roles: ["produce"],
+            queues: ["orders*"],
+            rights: [{ roles: ["produce"], queues: ["orders*"] }],
+            last_used_at: "2026-03-01T12:00:00.000Z",
+            refusals: 0,
+          },
+        ],
+      }),
       400: unknownKey,
     },
   }),
@@ -1420,7 +1349,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     description: `Lists the last ${bounds.actionsMax.toLocaleString("en-US")} administrative calls with their API keys, newest first, whether or not they succeeded: calls that created, changed, paused, cleared or deleted a queue, removed, imported or rejected items, advanced the test clock or made a backup. They are kept in memory until the process restarts, and are also in its log. Calls of producers and workers are not included. A redrive is listed under the queue that items leave and under the queues they go to. An API key for some queues gets the actions on those queues. Actions in shards that could not be reached within one second are missing, and \`unreached\` lists these shards; if \`pivot\` is an action in one of them, the call fails.`,
     request: schemas.ActionsListRequest,
     response: schemas.ActionsListReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { limit: 100 },
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
@@ -1464,7 +1392,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Returns the ready and leased items of one partition in queue order, starting at `pivot`, without leasing them. A page has at most `limit` items and ends early at 32 MB of payload; the list ends when a page has no items after the pivot. `storage/scheduled.list` lists scheduled items.",
     request: schemas.StorageListRequest,
     response: schemas.StorageItemsReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, pivot: "", limit: 100 },
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
@@ -1473,12 +1400,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
         reaction: "For the next page, send the last id as `pivot` and skip it in the reply.",
         example: { items: [schemas.sampleStorageItem] },
       },
-      400: refusal(400, {
-        meaning:
-          "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
-        reason: "no_such_partition",
-        message: badPartition,
-      }),
+      400: badPage,
       429: overloaded("nothing was listed"),
     },
   }),
@@ -1493,7 +1415,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Returns the items of one partition that wait for their `enqueue_at` or `retry_at`, in the order of their ids, starting at `pivot`. Each item is due at its `enqueue_at`.",
     request: schemas.StorageListRequest,
     response: schemas.StorageItemsReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, pivot: "", limit: 100 },
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
@@ -1511,12 +1432,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
           ],
         },
       },
-      400: refusal(400, {
-        meaning:
-          "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
-        reason: "no_such_partition",
-        message: badPartition,
-      }),
+      400: badPage,
       429: overloaded("nothing was listed"),
     },
   }),
@@ -1531,7 +1447,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Searches a queue for items that match a filter, in any state, without leasing them. There is no index: each call scans at most 100,000 items and returns `next_pivot`, from which the next call continues. Other calls are served in the meantime.",
     request: schemas.FindItemsRequest,
     response: schemas.FindItemsReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders-dead", filter: { reason: "card_declined" }, limit: 100 },
     replies: {
       ...sharedRefusals({ effect: "nothing was searched" }),
@@ -1559,7 +1474,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Counts the items that match a filter, grouped by a field such as the `reason` of dead items. Each call scans at most 100,000 items. Numbers, instants and ids in a reason are ignored, except codes such as `HTTP 503`. To find or redrive the items of a group, send its `value` as the `reason` of the filter.",
     request: schemas.GroupItemsRequest,
     response: schemas.GroupItemsReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders-dead", by: "reason" },
     replies: {
       ...sharedRefusals({ effect: "nothing was counted" }),
@@ -1601,16 +1515,14 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Returns an item by its current id, with its whole payload or a range of it. `payload_bytes` is the size of the whole payload.",
     request: schemas.GetItemRequest,
     response: schemas.FoundItem,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { id: sampleId },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
       503: unreachedShard("nothing was changed", "it may have the item"),
-      200: {
-        meaning: "The item as it is stored.",
-        reaction: replyCodes[200].reaction,
-        example: { ...schemas.sampleFoundItem, payload: "eyJvcmRlciI6NDJ9" },
-      },
+      200: answer("The item as it is stored.", {
+        ...schemas.sampleFoundItem,
+        payload: "eyJvcmRlciI6NDJ9",
+      }),
       400: refusal(400, {
         meaning: "The id is malformed, or the range starts beyond the end of the payload.",
         reason: "malformed",
@@ -1637,37 +1549,32 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Reports where an item is and why, by any id that it ever had: its state, the items ahead of it, what holds up its queue, why it died, and its history, even if it has been completed. The history is kept in at most `--history-bytes` of memory. It starts when the item's shard opens its store: at the start of the process, after a failure of the store, or when a node takes ownership of the shard. A former id that is not in the history is looked up as the first id of an item, among 100,000 items in the queue that issued it and 100,000 in its dead queue. An item in a third queue, or an id between the first and the current one, is then not found.",
     request: schemas.ExplainItemRequest,
     response: schemas.ItemExplained,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { id: sampleId },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
       503: unreachedShard("nothing was changed", "it may have the item"),
-      200: {
-        meaning: "The state and history of the item, as far as they are known.",
-        reaction: replyCodes[200].reaction,
-        example: {
-          id: sampleId,
-          item: schemas.sampleFoundItem,
-          ahead: 41,
-          ahead_is_all: true,
-          why: [
-            "It is ready, with 41 ahead of it in partition 0.",
-            "It died in 'orders': its 3 attempts were used up.",
-            "The last reason given was: card_declined",
-          ],
-          history: [
-            {
-              at: "2026-03-01T10:42:00.000Z",
-              what: "dead",
-              id: sampleId,
-              queue_name: "orders-dead",
-              partition: 0,
-              by: "",
-            },
-          ],
-          history_since: "2026-03-01T09:00:00.000Z",
-        },
-      },
+      200: answer("The state and history of the item, as far as they are known.", {
+        id: sampleId,
+        item: schemas.sampleFoundItem,
+        ahead: 41,
+        ahead_is_all: true,
+        why: [
+          "It is ready, with 41 ahead of it in partition 0.",
+          "It died in 'orders': its 3 attempts were used up.",
+          "The last reason given was: card_declined",
+        ],
+        history: [
+          {
+            at: "2026-03-01T10:42:00.000Z",
+            what: "dead",
+            id: sampleId,
+            queue_name: "orders-dead",
+            partition: 0,
+            by: "",
+          },
+        ],
+        history_since: "2026-03-01T09:00:00.000Z",
+      }),
       400: refusal(400, {
         meaning: "The id is malformed.",
         reason: "malformed",
@@ -1689,7 +1596,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Moves ready items of a queue, usually a dead queue, back to the queues that they came from, or all of them to one queue. Each item gets a new id, no attempts and a new expire deadline. It keeps its first id and its last reason, and `redriven` is incremented. After the 200 a task moves the items, and continues across restarts; each item is in exactly one queue at any time.",
     request: schemas.RedriveRequest,
     response: schemas.TaskBegun,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders-dead", filter: { reason: "card_declined" }, per_second: 500 },
     replies: {
       ...changeRefusals({ effect: "nothing was moved" }),
@@ -1729,7 +1635,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Makes scheduled items ready early, sends items to the dead queue, removes them, or takes leased items back, such as all items held by a client that is gone. Like a redrive it runs as a task and continues across restarts. Items that arrive or move after the call are not changed.",
     request: schemas.RepairRequest,
     response: schemas.TaskBegun,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", action: "promote", filter: { kind: "order-placed" } },
     replies: {
       ...changeRefusals({ effect: "nothing was changed" }),
@@ -1769,20 +1674,11 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Returns running and ended tasks, newest first, at most 100; `tasks.info` can return any of the last 1,000. Tasks of shards that could not be reached within one second are missing, and `unreached` lists these shards.",
     request: schemas.TasksListRequest,
     response: schemas.TasksListReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: {},
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
-      200: {
-        meaning: "The tasks.",
-        reaction: replyCodes[200].reaction,
-        example: { tasks: [schemas.sampleTask], unreached: [] },
-      },
-      400: refusal(400, {
-        meaning: "The queue does not exist.",
-        reason: "no_such_queue",
-        message: unknownQueue,
-      }),
+      200: answer("The tasks.", { tasks: [schemas.sampleTask], unreached: [] }),
+      400: noSuchQueue,
       429: overloaded("nothing was listed"),
     },
   }),
@@ -1797,16 +1693,11 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     description: "Returns the progress of a task.",
     request: schemas.TaskRequest,
     response: schemas.TaskInfo,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { task_id: "rmg2k7v1" },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
       503: unreachedShard("nothing was changed", "it may have the task"),
-      200: {
-        meaning: "The current state of the task.",
-        reaction: replyCodes[200].reaction,
-        example: schemas.sampleTask,
-      },
+      200: answer("The current state of the task.", schemas.sampleTask),
       400: refusal(400, {
         meaning: "The body does not match the schema.",
         reason: "malformed",
@@ -1834,21 +1725,18 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Stops a task. Items that it has already moved stay moved; after the 200 no more items move. The API key needs the role `admin` for the queue of the task and for the queue in its `to`.",
     request: schemas.TaskRequest,
     response: schemas.TaskInfo,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { task_id: "rmg2k7v1" },
     replies: {
       ...changeRefusals({ effect: "the task continues" }),
       503: unreachedShard("the task continues", "it may have the task"),
-      200: {
-        meaning:
-          "The final state of the task, which this call cancelled or which had ended before.",
-        reaction: replyCodes[200].reaction,
-        example: {
+      200: answer(
+        "The final state of the task, which this call cancelled or which had ended before.",
+        {
           ...schemas.sampleTask,
           state: "cancelled",
           ended_at: "2026-03-01T12:00:04.000Z",
         },
-      },
+      ),
       400: refusal(400, {
         meaning: "The body does not match the schema.",
         reason: "malformed",
@@ -1899,11 +1787,9 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
         bodyBytesMax: bounds.importBodyBytesMax,
         split: "Import fewer items per request.",
       }),
-      200: {
-        meaning: "The items as they are stored, with their new ids.",
-        reaction: replyCodes[200].reaction,
-        example: { items: [schemas.sampleStorageItem] },
-      },
+      200: answer("The items as they are stored, with their new ids.", {
+        items: [schemas.sampleStorageItem],
+      }),
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, there are no items or too many, or an item is malformed; no item was stored.",
@@ -1931,7 +1817,6 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       "Removes items in any state from one partition; they do not go to the dead queue, and the holder of a leased item can no longer complete it. Ids that are not in the partition are ignored, so the request can be repeated. With `dry_run` nothing is removed, and `counts` reports what would be removed. With `expect` the call is refused if more of the ids than that are in the partition.",
     request: schemas.StorageDeleteRequest,
     response: schemas.GuardedReply,
-    bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
     replies: {
       ...changeRefusals({ effect: "no item was removed" }),
@@ -2019,12 +1904,10 @@ export const pages = {
     contentType: "application/json",
     response: schemas.Health,
     replies: {
-      200: {
-        meaning:
-          "The server accepts requests; `status` is `degraded` while some shards are down, `store_full` while the disk has no room, and `commits_lost` after a database lost acknowledged commits.",
-        reaction: replyCodes[200].reaction,
-        example: healthy,
-      },
+      200: answer(
+        "The server accepts requests; `status` is `degraded` while some shards are down, `store_full` while the disk has no room, and `commits_lost` after a database lost acknowledged commits.",
+        healthy,
+      ),
       403: foreignSite,
       503: refusal(503, {
         meaning:
@@ -2079,12 +1962,10 @@ export const pages = {
     contentType: "text/plain",
     response: null,
     replies: {
-      200: {
-        meaning: "The current metrics.",
-        reaction: replyCodes[200].reaction,
-        example:
-          '# HELP holdfast_items Items by queue and state.\n# TYPE holdfast_items gauge\nholdfast_items{queue="orders",state="queued"} 485\n',
-      },
+      200: answer(
+        "The current metrics.",
+        '# HELP holdfast_items Items by queue and state.\n# TYPE holdfast_items gauge\nholdfast_items{queue="orders",state="queued"} 485\n',
+      ),
       403: notAllowed,
     },
   },

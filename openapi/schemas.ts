@@ -18,6 +18,7 @@ import {
   message,
   nullable,
   ofKind,
+  optional,
   orNull,
   text,
   whole,
@@ -138,14 +139,12 @@ export const Reply = message(
         'The error: a constant part, then after `;` the details of this request. `""` on success.',
       examples: ["queue does not exist; no such queue named 'orders'"],
     }),
-    reason: Type.Optional(
-      text(100, {
-        [openWordsKeyword]: Object.keys(reasons),
-        description:
-          "Why it was refused, as one stable word; later versions may add words. Present with every code except 200.",
-        examples: ["no_such_queue"],
-      }),
-    ),
+    reason: optional.text(100, {
+      [openWordsKeyword]: Object.keys(reasons),
+      description:
+        "Why it was refused, as one stable word; later versions may add words. Present with every code except 200.",
+      examples: ["no_such_queue"],
+    }),
     details: Type.Optional(
       at(
         4,
@@ -185,50 +184,41 @@ const headers = Type.Unsafe<Record<string, string>>(
 /** Fields that stay with an item for its whole life. */
 const carried = {
   headers: Type.Optional(at(100, headers)),
-  origin_id: Type.Optional(
-    text(101, {
-      description:
-        "The id under which the item was produced, if its current id is another. It never changes.",
-      examples: [sampleSourceId],
-    }),
-  ),
-  reason: Type.Optional(
-    text(102, {
-      description: "The `reason` of its last `queue.retry`.",
-      examples: ["card_declined"],
-    }),
-  ),
-  death: Type.Optional(
-    text(103, {
-      description:
-        "Why the item is in a dead queue: its attempts were used up (`failed`), it waited too long (`expired`), or it was sent there explicitly (`rejected`).",
-      examples: ["failed"],
-      [openWordsKeyword]: ["failed", "expired", "rejected"],
-    }),
-  ),
-  origin_queue: Type.Optional(
-    text(104, { description: "The queue in which it died.", examples: ["orders"] }),
-  ),
-  origin_attempts: Type.Optional(
-    whole(105, {
-      maximum: bounds.carriedCountMax,
-      description: "Leases granted for it in that queue.",
-      examples: [3],
-    }),
-  ),
+  origin_id: optional.text(101, {
+    description:
+      "The id under which the item was produced, if its current id is another. It never changes.",
+    examples: [sampleSourceId],
+  }),
+  reason: optional.text(102, {
+    description: "The `reason` of its last `queue.retry`.",
+    examples: ["card_declined"],
+  }),
+  death: optional.text(103, {
+    description:
+      "Why the item is in a dead queue: its attempts were used up (`failed`), it waited too long (`expired`), or it was sent there explicitly (`rejected`).",
+    examples: ["failed"],
+    [openWordsKeyword]: ["failed", "expired", "rejected"],
+  }),
+  origin_queue: optional.text(104, {
+    description: "The queue in which it died.",
+    examples: ["orders"],
+  }),
+  origin_attempts: optional.whole(105, {
+    maximum: bounds.carriedCountMax,
+    description: "Leases granted for it in that queue.",
+    examples: [3],
+  }),
   origin_created_at: Type.Optional(
     instant(106, {
       description: "Date-time at which it was produced.",
       examples: ["2026-03-01T11:00:00.000Z"],
     }),
   ),
-  redriven: Type.Optional(
-    whole(107, {
-      maximum: bounds.carriedCountMax,
-      description: "Number of times that it was redriven from a dead queue.",
-      examples: [1],
-    }),
-  ),
+  redriven: optional.whole(107, {
+    maximum: bounds.carriedCountMax,
+    description: "Number of times that it was redriven from a dead queue.",
+    examples: [1],
+  }),
 };
 
 export const ProduceReply = message(
@@ -238,20 +228,16 @@ export const ProduceReply = message(
     code: Reply.properties.code,
     code_text: Reply.properties.code_text,
     message: Reply.properties.message,
-    duplicates: Type.Optional(
-      list(101, Type.Integer({ minimum: 0 }), {
-        description:
-          "Positions in `items`, from 0, of items not written because an item with their `unique_key` was written before. Absent if there are none.",
-        examples: [[1]],
-      }),
-    ),
-    ids: Type.Optional(
-      list(102, Type.String(), {
-        description:
-          'Ids of the items in their order, `""` for a duplicate. Present only with `return_ids`.',
-        examples: [[sampleId]],
-      }),
-    ),
+    duplicates: optional.list(101, Type.Integer({ minimum: 0 }), {
+      description:
+        "Positions in `items`, from 0, of items not written because an item with their `unique_key` was written before. Absent if there are none.",
+      examples: [[1]],
+    }),
+    ids: optional.list(102, Type.String(), {
+      description:
+        'Ids of the items in their order, `""` for a duplicate. Present only with `return_ids`.',
+      examples: [[sampleId]],
+    }),
   },
   { [withoutNullKeyword]: true },
 );
@@ -264,34 +250,26 @@ export const ProduceItem = message(
     encoding: Type.Optional(at(1, encoding)),
     kind: Type.Optional(at(2, kind)),
     reference: Type.Optional(at(3, reference)),
-    enqueue_at: Type.Optional(
-      nullable.instant(4, {
-        description:
-          'Date-time before which the item is not offered. Absent, `null`, `""` or past: it is offered at once.',
-        examples: ["2026-03-01T12:00:00.000Z"],
-        ...formed(forms.dateTimeOrNone),
-      }),
-    ),
-    bytes: Type.Optional(
-      bytes(5, {
-        description:
-          "The payload, as arbitrary bytes; in JSON as base64 of either alphabet, with or without padding, blanks and line breaks. If `utf8` is present too, it is ignored.",
-        examples: ["eyJvcmRlciI6NDJ9"],
-      }),
-    ),
-    utf8: Type.Optional(
-      text(6, {
-        description: "The payload as plain text, kept as its UTF-8 bytes.",
-        examples: ['{"order":42}'],
-      }),
-    ),
-    unique_key: Type.Optional(
-      text(100, {
-        description: `A unique key of at most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item is written, no other item with the same unique key is written, even if the first is already completed or removed. \`""\` = none.`,
-        examples: ["order-42"],
-        [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
-      }),
-    ),
+    enqueue_at: optional.instantOrNull(4, {
+      description:
+        'Date-time before which the item is not offered. Absent, `null`, `""` or past: it is offered at once.',
+      examples: ["2026-03-01T12:00:00.000Z"],
+      ...formed(forms.dateTimeOrNone),
+    }),
+    bytes: optional.bytes(5, {
+      description:
+        "The payload, as arbitrary bytes; in JSON as base64 of either alphabet, with or without padding, blanks and line breaks. If `utf8` is present too, it is ignored.",
+      examples: ["eyJvcmRlciI6NDJ9"],
+    }),
+    utf8: optional.text(6, {
+      description: "The payload as plain text, kept as its UTF-8 bytes.",
+      examples: ['{"order":42}'],
+    }),
+    unique_key: optional.text(100, {
+      description: `A unique key of at most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item is written, no other item with the same unique key is written, even if the first is already completed or removed. \`""\` = none.`,
+      examples: ["order-42"],
+      [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
+    }),
     headers: Type.Optional(at(101, headers)),
   },
 );
@@ -311,13 +289,11 @@ export const ProduceRequest = message("ProduceRequest", "Items to add to a queue
       "The items, in the order in which they are to be offered. All of them go to one partition, or none is written. Of several items with the same `unique_key`, the first is written.",
     examples: [[{ kind: "order-placed", utf8: '{"order":42}' }]],
   }),
-  return_ids: Type.Optional(
-    flag(100, {
-      description: "Whether to return the ids of the items.",
-      examples: [false],
-      [defaultKeyword]: false,
-    }),
-  ),
+  return_ids: optional.flag(100, {
+    description: "Whether to return the ids of the items.",
+    examples: [false],
+    [defaultKeyword]: false,
+  }),
 });
 export type ProduceRequest = Static<typeof ProduceRequest>;
 
@@ -337,24 +313,20 @@ export const LeaseRequest = message(
       bounds.leaseRequestTimeoutDefault,
       "If the queue stays empty until then, the reply is 454. Items that are being leased at that moment are returned slightly later.",
     ),
-    batch_size: Type.Optional(
-      whole(2, {
-        minimum: bounds.leaseBatchMin,
-        maximum: bounds.leaseBatchMax,
-        description:
-          "The maximum number of items to lease. The reply is sent as soon as one item is available; it does not wait for the batch to fill.",
-        examples: [10],
-        [defaultKeyword]: 1,
-      }),
-    ),
-    lease_timeout: Type.Optional(
-      nullable.duration(100, {
-        description:
-          'How long to hold these items, as a duration. Absent, `null` or `""`: the `lease_timeout` of the queue.',
-        examples: ["30s"],
-        ...formed(forms.durationOrNone, bounds.durationTextMax),
-      }),
-    ),
+    batch_size: optional.whole(2, {
+      minimum: bounds.leaseBatchMin,
+      maximum: bounds.leaseBatchMax,
+      description:
+        "The maximum number of items to lease. The reply is sent as soon as one item is available; it does not wait for the batch to fill.",
+      examples: [10],
+      [defaultKeyword]: 1,
+    }),
+    lease_timeout: optional.durationOrNull(100, {
+      description:
+        'How long to hold these items, as a duration. Absent, `null` or `""`: the `lease_timeout` of the queue.',
+      examples: ["30s"],
+      ...formed(forms.durationOrNone, bounds.durationTextMax),
+    }),
   },
 );
 export type LeaseRequest = Static<typeof LeaseRequest>;
@@ -431,37 +403,29 @@ export const RetryItem = message("RetryItem", "A leased item to return to its qu
     examples: [sampleId],
     ...formed(forms.itemId),
   }),
-  retry_at: Type.Optional(
-    nullable.instant(2, {
-      description:
-        'Date-time before which the item is not offered again, by the server\'s clock. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not change the `expire_deadline`: with a `retry_at` at or after it, the item expires without another attempt.',
-      examples: ["2026-03-01T12:15:00.000Z"],
-      ...formed(forms.dateTimeOrNone),
-    }),
-  ),
-  retry_after: Type.Optional(
-    nullable.duration(101, {
-      description:
-        'How long the item is not offered again, as a duration, which does not depend on the consumer\'s clock. Absent, `null` or `""`: `retry_at` applies. Setting both is refused.',
-      examples: ["15m"],
-      ...formed(forms.durationOrNone, bounds.durationTextMax),
-    }),
-  ),
-  dead: Type.Optional(
-    flag(3, {
-      description:
-        "Send the item to the dead queue, regardless of its remaining attempts and of `retry_at`. Refused if the queue has no dead queue.",
-      examples: [false],
-      [defaultKeyword]: false,
-    }),
-  ),
-  reason: Type.Optional(
-    text(100, {
-      description: `The reason of the retry, such as an error message: at most ${bounds.retryReasonBytesMax} bytes. It stays with the item until another retry replaces it.`,
-      examples: ["card_declined"],
-      [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
-    }),
-  ),
+  retry_at: optional.instantOrNull(2, {
+    description:
+      'Date-time before which the item is not offered again, by the server\'s clock. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not change the `expire_deadline`: with a `retry_at` at or after it, the item expires without another attempt.',
+    examples: ["2026-03-01T12:15:00.000Z"],
+    ...formed(forms.dateTimeOrNone),
+  }),
+  retry_after: optional.durationOrNull(101, {
+    description:
+      'How long the item is not offered again, as a duration, which does not depend on the consumer\'s clock. Absent, `null` or `""`: `retry_at` applies. Setting both is refused.',
+    examples: ["15m"],
+    ...formed(forms.durationOrNone, bounds.durationTextMax),
+  }),
+  dead: optional.flag(3, {
+    description:
+      "Send the item to the dead queue, regardless of its remaining attempts and of `retry_at`. Refused if the queue has no dead queue.",
+    examples: [false],
+    [defaultKeyword]: false,
+  }),
+  reason: optional.text(100, {
+    description: `The reason of the retry, such as an error message: at most ${bounds.retryReasonBytesMax} bytes. It stays with the item until another retry replaces it.`,
+    examples: ["card_declined"],
+    [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
+  }),
 });
 export type RetryItem = Static<typeof RetryItem>;
 
@@ -548,9 +512,11 @@ const transactPart = <T extends TSchema>(
   part: T,
   { description, example }: { readonly description: string; readonly example: unknown },
 ) =>
-  Type.Optional(
-    list(number, part, { maxItems: bounds.transactEntriesMax, description, examples: [[example]] }),
-  );
+  optional.list(number, part, {
+    maxItems: bounds.transactEntriesMax,
+    description,
+    examples: [[example]],
+  });
 
 export const TransactRequest = message(
   "TransactRequest",
@@ -596,25 +562,21 @@ export const TransactProduced = message(
       description: "The requested queue.",
       examples: ["invoices"],
     }),
-    partition: Type.Optional(
-      whole(101, {
-        minimum: 0,
-        description: "The partition of the items. Absent until they are delivered.",
-        examples: [0],
-      }),
-    ),
+    partition: optional.whole(101, {
+      minimum: 0,
+      description: "The partition of the items. Absent until they are delivered.",
+      examples: [0],
+    }),
     delivered: flag(102, {
       description:
         "Whether the items are in their queue already. If not, they are in the store of the inputs and will be moved to their queue, once each.",
       examples: [true],
     }),
-    duplicates: Type.Optional(
-      list(103, Type.Integer({ minimum: 0 }), {
-        description:
-          "Positions in `items`, from 0, of items not written because an item with their `unique_key` was written before. Absent if there are none.",
-        examples: [[1]],
-      }),
-    ),
+    duplicates: optional.list(103, Type.Integer({ minimum: 0 }), {
+      description:
+        "Positions in `items`, from 0, of items not written because an item with their `unique_key` was written before. Absent if there are none.",
+      examples: [[1]],
+    }),
   },
 );
 export type TransactProduced = Static<typeof TransactProduced>;
@@ -639,14 +601,12 @@ export const ExtendRequest = message("ExtendRequest", "Leases to extend.", {
   partition: at(2, leasePartition),
   request_timeout: at(5, optionalRequestTimeout),
   ids: at(3, heldIds),
-  lease_timeout: Type.Optional(
-    nullable.duration(4, {
-      description:
-        'How long to hold the items from now, as a duration. Absent, `null` or `""`: the `lease_timeout` of the queue.',
-      examples: ["5m"],
-      ...formed(forms.durationOrNone, bounds.durationTextMax),
-    }),
-  ),
+  lease_timeout: optional.durationOrNull(4, {
+    description:
+      'How long to hold the items from now, as a duration. Absent, `null` or `""`: the `lease_timeout` of the queue.',
+    examples: ["5m"],
+    ...formed(forms.durationOrNone, bounds.durationTextMax),
+  }),
 });
 export type ExtendRequest = Static<typeof ExtendRequest>;
 
@@ -762,9 +722,9 @@ const ignoredPause = {
     "Set by `queue.pause`. Accepted, so that a reply can be sent back unchanged, and ignored.",
 };
 const ignoredPauseKeys = {
-  lease_paused: Type.Optional(flag(100, { ...ignoredPause, examples: [false] })),
-  produce_paused: Type.Optional(flag(101, { ...ignoredPause, examples: [false] })),
-  pause_reason: Type.Optional(text(102, { ...ignoredPause, examples: [""] })),
+  lease_paused: optional.flag(100, { ...ignoredPause, examples: [false] }),
+  produce_paused: optional.flag(101, { ...ignoredPause, examples: [false] }),
+  pause_reason: optional.text(102, { ...ignoredPause, examples: [""] }),
 };
 
 /** Sent by clients of the protocol. There is only one namespace. */
@@ -778,34 +738,28 @@ const namespace = Type.Optional(
 );
 
 const ignoredInstant = (number: number, what: string) =>
-  Type.Optional(
-    nullable.instant(number, {
-      description: `${what} Accepted, so that a reply can be sent back unchanged, and ignored.`,
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-  );
+  optional.instantOrNull(number, {
+    description: `${what} Accepted, so that a reply can be sent back unchanged, and ignored.`,
+    examples: ["2026-03-01T12:00:00.000Z"],
+  });
 
 // Options of operations that remove items.
 
 const guard = {
-  dry_run: Type.Optional(
-    flag(110, {
-      description:
-        "Change nothing, and report in `counts` what the call would remove. It is refused if the call itself would be.",
-      examples: [true],
-      [defaultKeyword]: false,
-    }),
-  ),
-  expect: Type.Optional(
-    whole(111, {
-      ...encoded({ hasPresence: true }),
-      minimum: 0,
-      maximum: bounds.expectMax,
-      description:
-        "The maximum number of items to remove; if there are more, nothing is removed and the reply is 453. Absent: any number.",
-      examples: [1284],
-    }),
-  ),
+  dry_run: optional.flag(110, {
+    description:
+      "Change nothing, and report in `counts` what the call would remove. It is refused if the call itself would be.",
+    examples: [true],
+    [defaultKeyword]: false,
+  }),
+  expect: optional.whole(111, {
+    ...encoded({ hasPresence: true }),
+    minimum: 0,
+    maximum: bounds.expectMax,
+    description:
+      "The maximum number of items to remove; if there are more, nothing is removed and the reply is 453. Absent: any number.",
+    examples: [1284],
+  }),
 };
 
 export const ItemCounts = message(
@@ -829,20 +783,16 @@ export const GuardedReply = message(
     code_text: text(2, { description: "The code in words.", examples: ["OK"] }),
     message: text(3, { description: "Empty.", examples: [""] }),
     counts: Type.Optional(at(101, ItemCounts)),
-    waiting_leases: Type.Optional(
-      whole(102, {
-        description:
-          "For the deletion of a queue: the number of lease requests that wait on it, which are answered 453. Present with `counts`.",
-        examples: [0],
-      }),
-    ),
-    dependents: Type.Optional(
-      list(103, Type.String(), {
-        description:
-          "For the deletion of a queue: the queues that name it as their dead queue and are left without one. Present with `counts`.",
-        examples: [["orders"]],
-      }),
-    ),
+    waiting_leases: optional.whole(102, {
+      description:
+        "For the deletion of a queue: the number of lease requests that wait on it, which are answered 453. Present with `counts`.",
+      examples: [0],
+    }),
+    dependents: optional.list(103, Type.String(), {
+      description:
+        "For the deletion of a queue: the queues that name it as their dead queue and are left without one. Present with `counts`.",
+      examples: [["orders"]],
+    }),
   },
   { [withoutNullKeyword]: true },
 );
@@ -956,14 +906,14 @@ export const QueueCreateRequest = message(
     queue_name: at(1, queueName),
     created_at: ignoredInstant(2, "Set by the server."),
     updated_at: ignoredInstant(3, "Set by the server."),
-    dead_queue: Type.Optional(text(4, { ...deadQueue, [defaultKeyword]: "" })),
-    reference: Type.Optional(text(5, { ...queueReference, [defaultKeyword]: "" })),
+    dead_queue: optional.text(4, { ...deadQueue, [defaultKeyword]: "" }),
+    reference: optional.text(5, { ...queueReference, [defaultKeyword]: "" }),
     lease_timeout: at(6, leaseTimeout),
     expire_timeout: at(7, expireTimeout),
-    max_attempts: Type.Optional(whole(8, { ...maxAttempts, [defaultKeyword]: 0 })),
-    requested_partitions: Type.Optional(whole(9, { ...requestedPartitions, [defaultKeyword]: 1 })),
-    leased_max: Type.Optional(whole(103, { ...leasedMax, [defaultKeyword]: 0 })),
-    lease_rate: Type.Optional(text(104, { ...leaseRate, [defaultKeyword]: "" })),
+    max_attempts: optional.whole(8, { ...maxAttempts, [defaultKeyword]: 0 }),
+    requested_partitions: optional.whole(9, { ...requestedPartitions, [defaultKeyword]: 1 }),
+    leased_max: optional.whole(103, { ...leasedMax, [defaultKeyword]: 0 }),
+    lease_rate: optional.text(104, { ...leaseRate, [defaultKeyword]: "" }),
     unique_for: Type.Optional(duration(105, { ...uniqueFor, [defaultKeyword]: "" })),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
@@ -1010,7 +960,7 @@ export const QueueInfoRequest = message(
   "The queue to describe.",
   {
     name: Type.Optional(Type.String(describedQueueName)),
-    queue_name: Type.Optional(text(1, { ...describedQueueName, ...encoded({ unset: "" }) })),
+    queue_name: optional.text(1, { ...describedQueueName, ...encoded({ unset: "" }) }),
   },
   { minProperties: 1, maxProperties: 1 },
 );
@@ -1029,14 +979,12 @@ export type QueueDeleteRequest = Static<typeof QueueDeleteRequest>;
 
 export const QueueStatsRequest = message("QueueStatsRequest", "The queue to measure.", {
   queue_name: at(1, queueName),
-  columns: Type.Optional(
-    flag(100, {
-      description:
-        "Return the partitions as `columns` instead of `partitions`: a tenth of the bytes if there are many.",
-      examples: [true],
-      [defaultKeyword]: false,
-    }),
-  ),
+  columns: optional.flag(100, {
+    description:
+      "Return the partitions as `columns` instead of `partitions`: a tenth of the bytes if there are many.",
+    examples: [true],
+    [defaultKeyword]: false,
+  }),
 });
 export type QueueStatsRequest = Static<typeof QueueStatsRequest>;
 
@@ -1339,15 +1287,13 @@ export const QueueClientsRequest = message(
   "The queue whose clients to list.",
   {
     queue_name: at(100, queueName),
-    limit: Type.Optional(
-      whole(101, {
-        minimum: bounds.clientsMin,
-        maximum: bounds.clientsMax,
-        description: "The maximum number of clients to return of each kind.",
-        examples: [20],
-        [defaultKeyword]: bounds.clientsDefault,
-      }),
-    ),
+    limit: optional.whole(101, {
+      minimum: bounds.clientsMin,
+      maximum: bounds.clientsMax,
+      description: "The maximum number of clients to return of each kind.",
+      examples: [20],
+      [defaultKeyword]: bounds.clientsDefault,
+    }),
   },
 );
 export type QueueClientsRequest = Static<typeof QueueClientsRequest>;
@@ -1421,13 +1367,11 @@ export const QueueClientsReply = message(
 export type QueueClientsReply = Static<typeof QueueClientsReply>;
 
 export const ServerOverviewRequest = message("ServerOverviewRequest", "The changes to return.", {
-  since: Type.Optional(
-    text(100, {
-      description:
-        'The `since` of an earlier reply, to get only queues that have changed. Absent, `""` or no longer known: all queues.',
-      examples: ["mf3k2a9c.1041"],
-    }),
-  ),
+  since: optional.text(100, {
+    description:
+      'The `since` of an earlier reply, to get only queues that have changed. Absent, `""` or no longer known: all queues.',
+    examples: ["mf3k2a9c.1041"],
+  }),
 });
 export type ServerOverviewRequest = Static<typeof ServerOverviewRequest>;
 
@@ -1703,27 +1647,21 @@ export const QueuePauseRequest = message(
   "A queue to pause. At least one of `lease` and `produce` must be true.",
   {
     queue_name: at(1, queueName),
-    lease: Type.Optional(
-      flag(2, {
-        description:
-          "Stop leases. Absent: `true`, unless `produce` is `true`; without either, leases are paused.",
-        examples: [true],
-      }),
-    ),
-    produce: Type.Optional(
-      flag(3, {
-        description: "Refuse produces.",
-        examples: [false],
-        [defaultKeyword]: false,
-      }),
-    ),
-    reason: Type.Optional(
-      text(4, {
-        description: `The reason, which is returned to clients whose calls are refused; at most ${bounds.pauseReasonBytesMax} bytes.`,
-        examples: ["moving to the new database"],
-        [defaultKeyword]: "",
-      }),
-    ),
+    lease: optional.flag(2, {
+      description:
+        "Stop leases. Absent: `true`, unless `produce` is `true`; without either, leases are paused.",
+      examples: [true],
+    }),
+    produce: optional.flag(3, {
+      description: "Refuse produces.",
+      examples: [false],
+      [defaultKeyword]: false,
+    }),
+    reason: optional.text(4, {
+      description: `The reason, which is returned to clients whose calls are refused; at most ${bounds.pauseReasonBytesMax} bytes.`,
+      examples: ["moving to the new database"],
+      [defaultKeyword]: "",
+    }),
   },
 );
 export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
@@ -1774,14 +1712,12 @@ export const ClockAdvanceRequest = message(
       examples: ["10m", "7d"],
       ...formed(forms.duration, bounds.durationTextMax),
     }),
-    handler_timeout: Type.Optional(
-      nullable.duration(101, {
-        description:
-          'How long to wait at each instant for workers to finish the items that they hold and to lease those that are ready, by the machine\'s clock, as a duration from 1ms to 1m. The clock moves on as soon as they are done, or after this time. Absent, `null` or `""`: it does not wait for workers, and their leases lapse.',
-        examples: ["5s"],
-        ...formed(forms.durationOrNone, bounds.durationTextMax),
-      }),
-    ),
+    handler_timeout: optional.durationOrNull(101, {
+      description:
+        'How long to wait at each instant for workers to finish the items that they hold and to lease those that are ready, by the machine\'s clock, as a duration from 1ms to 1m. The clock moves on as soon as they are done, or after this time. Absent, `null` or `""`: it does not wait for workers, and their leases lapse.',
+      examples: ["5s"],
+      ...formed(forms.durationOrNone, bounds.durationTextMax),
+    }),
   },
 );
 export type ClockAdvanceRequest = Static<typeof ClockAdvanceRequest>;
@@ -1809,22 +1745,18 @@ export const ServerSeriesRequest = message(
   "ServerSeriesRequest",
   "The points to return, of the last hour or day.",
   {
-    queue_name: Type.Optional(
-      text(100, {
-        description: "The queue. Absent, without `shard`: all queues together.",
-        examples: ["orders"],
-        ...formed(forms.queueName, bounds.queueNameBytesMax),
-        [queueKeyword]: true,
-      }),
-    ),
-    shard: Type.Optional(
-      whole(104, {
-        ...encoded({ hasPresence: true }),
-        minimum: 0,
-        description: "The shard, instead of a queue.",
-        examples: [0],
-      }),
-    ),
+    queue_name: optional.text(100, {
+      description: "The queue. Absent, without `shard`: all queues together.",
+      examples: ["orders"],
+      ...formed(forms.queueName, bounds.queueNameBytesMax),
+      [queueKeyword]: true,
+    }),
+    shard: optional.whole(104, {
+      ...encoded({ hasPresence: true }),
+      minimum: 0,
+      description: "The shard, instead of a queue.",
+      examples: [0],
+    }),
     names: list(
       101,
       Type.String({ [publishedKeyword]: { enum: [...seriesNames, ...shardSeriesNames] } }),
@@ -1834,22 +1766,18 @@ export const ServerSeriesRequest = message(
         [publishedKeyword]: { minItems: 1, maxItems: seriesNames.length },
       },
     ),
-    from: Type.Optional(
-      nullable.instant(102, {
-        description:
-          "Date-time of the first point to return. Absent or `null`: from the oldest point on.",
-        examples: ["2026-03-01T12:05:00.000Z"],
-        ...formed(forms.dateTime),
-      }),
-    ),
-    step: Type.Optional(
-      nullable.duration(103, {
-        description:
-          "Time between points: `10s`, kept for an hour, or `1m`, kept for a day. Absent or `null`: `10s`, unless `from` is more than an hour ago.",
-        examples: ["10s", "1m"],
-        ...formed(forms.duration),
-      }),
-    ),
+    from: optional.instantOrNull(102, {
+      description:
+        "Date-time of the first point to return. Absent or `null`: from the oldest point on.",
+      examples: ["2026-03-01T12:05:00.000Z"],
+      ...formed(forms.dateTime),
+    }),
+    step: optional.durationOrNull(103, {
+      description:
+        "Time between points: `10s`, kept for an hour, or `1m`, kept for a day. Absent or `null`: `10s`, unless `from` is more than an hour ago.",
+      examples: ["10s", "1m"],
+      ...formed(forms.duration),
+    }),
   },
 );
 export type ServerSeriesRequest = Static<typeof ServerSeriesRequest>;
@@ -1906,15 +1834,13 @@ export const NodesDrainRequest = message(
       description: "The URL of the node in `nodes.list`.",
       examples: ["http://10.0.0.7:9090"],
     }),
-    draining: Type.Optional(
-      flag(101, {
-        ...encoded({ hasPresence: true }),
-        description:
-          "`true`: the node hands over its shards and takes none; `false`: it takes its share.",
-        examples: [true],
-        [defaultKeyword]: true,
-      }),
-    ),
+    draining: optional.flag(101, {
+      ...encoded({ hasPresence: true }),
+      description:
+        "`true`: the node hands over its shards and takes none; `false`: it takes its share.",
+      examples: [true],
+      [defaultKeyword]: true,
+    }),
   },
 );
 export type NodesDrainRequest = Static<typeof NodesDrainRequest>;
@@ -1987,16 +1913,14 @@ export const ConfirmLossRequest = message(
   "ConfirmLossRequest",
   "Confirms all commits that are known to be lost.",
   {
-    expect: Type.Optional(
-      whole(100, {
-        ...encoded({ hasPresence: true }),
-        minimum: 0,
-        maximum: bounds.expectMax,
-        description:
-          "The maximum number of commits to confirm, such as the `count` of the alarm `commits_lost`; if more have been lost since, none is confirmed and the reply is 453. Absent: any number.",
-        examples: [2],
-      }),
-    ),
+    expect: optional.whole(100, {
+      ...encoded({ hasPresence: true }),
+      minimum: 0,
+      maximum: bounds.expectMax,
+      description:
+        "The maximum number of commits to confirm, such as the `count` of the alarm `commits_lost`; if more have been lost since, none is confirmed and the reply is 453. Absent: any number.",
+      examples: [2],
+    }),
   },
 );
 export type ConfirmLossRequest = Static<typeof ConfirmLossRequest>;
@@ -2097,22 +2021,18 @@ export const ActionsListRequest = message("ActionsListRequest", "A page of recen
     description: "The maximum number of actions to return.",
     examples: [100],
   }),
-  pivot: Type.Optional(
-    whole(101, {
-      minimum: 0,
-      description:
-        "Start with this action, or the next older one; absent or 0: the newest. For the next page, send the last id of this one and skip it in the reply.",
-      examples: [42],
-    }),
-  ),
-  queue_name: Type.Optional(
-    text(102, {
-      description: 'Only actions on this queue; absent or `""`: on all queues.',
-      examples: ["orders"],
-      ...formed(forms.queueNameOrNone, bounds.queueNameBytesMax),
-      [queueKeyword]: true,
-    }),
-  ),
+  pivot: optional.whole(101, {
+    minimum: 0,
+    description:
+      "Start with this action, or the next older one; absent or 0: the newest. For the next page, send the last id of this one and skip it in the reply.",
+    examples: [42],
+  }),
+  queue_name: optional.text(102, {
+    description: 'Only actions on this queue; absent or `""`: on all queues.',
+    examples: ["orders"],
+    ...formed(forms.queueNameOrNone, bounds.queueNameBytesMax),
+    [queueKeyword]: true,
+  }),
 });
 export type ActionsListRequest = Static<typeof ActionsListRequest>;
 
@@ -2315,78 +2235,58 @@ export const ItemFilter = message(
   "ItemFilter",
   "Conditions on items. An item matches if it meets all of them.",
   {
-    kind: Type.Optional(
-      text(100, {
-        ...encoded({ hasPresence: true }),
-        description: "The `kind` of the item.",
-        examples: ["charge"],
-      }),
-    ),
-    reference: Type.Optional(
-      text(101, {
-        ...encoded({ hasPresence: true }),
-        description: "The `reference` of the item.",
-        examples: ["account-4711"],
-      }),
-    ),
-    origin_id: Type.Optional(
-      text(102, {
-        ...encoded({ hasPresence: true }),
-        description: "The id under which it was produced.",
-        examples: [sampleSourceId],
-      }),
-    ),
-    origin_queue: Type.Optional(
-      text(103, {
-        ...encoded({ hasPresence: true }),
-        description: "The queue in which a dead item died.",
-        examples: ["orders"],
-      }),
-    ),
-    death: Type.Optional(
-      text(104, {
-        description: "Why a dead item died: `failed`, `expired` or `rejected`.",
-        examples: ["failed"],
-        [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
-      }),
-    ),
-    reason: Type.Optional(
-      text(105, {
-        ...encoded({ hasPresence: true }),
-        description:
-          "The reason of its last retry. Numbers, instants, ids and spacing are ignored: `order 7: no card` also matches `order 8: no card`. Three-digit codes at the start and after `HTTP`, `status` or `code` must match.",
-        examples: ["order <n>: no card"],
-      }),
-    ),
-    attempts_min: Type.Optional(
-      whole(106, {
-        minimum: 0,
-        description:
-          "The minimum number of leases granted for it; for a dead item, in the queue in which it died.",
-        examples: [3],
-      }),
-    ),
-    created_before: Type.Optional(
-      nullable.instant(107, {
-        description: 'Date-time before which it was produced. Absent, `null` or `""`: at any time.',
-        examples: ["2026-03-01T12:00:00.000Z"],
-        ...formed(forms.dateTimeOrNone),
-      }),
-    ),
-    redriven_max: Type.Optional(
-      whole(108, {
-        ...encoded({ hasPresence: true }),
-        minimum: 0,
-        description: "The maximum number of times that it was redriven from a dead queue.",
-        examples: [0],
-      }),
-    ),
-    payload_contains: Type.Optional(
-      text(109, {
-        description: "A text that its payload contains, as UTF-8.",
-        examples: ["4711"],
-      }),
-    ),
+    kind: optional.text(100, {
+      ...encoded({ hasPresence: true }),
+      description: "The `kind` of the item.",
+      examples: ["charge"],
+    }),
+    reference: optional.text(101, {
+      ...encoded({ hasPresence: true }),
+      description: "The `reference` of the item.",
+      examples: ["account-4711"],
+    }),
+    origin_id: optional.text(102, {
+      ...encoded({ hasPresence: true }),
+      description: "The id under which it was produced.",
+      examples: [sampleSourceId],
+    }),
+    origin_queue: optional.text(103, {
+      ...encoded({ hasPresence: true }),
+      description: "The queue in which a dead item died.",
+      examples: ["orders"],
+    }),
+    death: optional.text(104, {
+      description: "Why a dead item died: `failed`, `expired` or `rejected`.",
+      examples: ["failed"],
+      [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
+    }),
+    reason: optional.text(105, {
+      ...encoded({ hasPresence: true }),
+      description:
+        "The reason of its last retry. Numbers, instants, ids and spacing are ignored: `order 7: no card` also matches `order 8: no card`. Three-digit codes at the start and after `HTTP`, `status` or `code` must match.",
+      examples: ["order <n>: no card"],
+    }),
+    attempts_min: optional.whole(106, {
+      minimum: 0,
+      description:
+        "The minimum number of leases granted for it; for a dead item, in the queue in which it died.",
+      examples: [3],
+    }),
+    created_before: optional.instantOrNull(107, {
+      description: 'Date-time before which it was produced. Absent, `null` or `""`: at any time.',
+      examples: ["2026-03-01T12:00:00.000Z"],
+      ...formed(forms.dateTimeOrNone),
+    }),
+    redriven_max: optional.whole(108, {
+      ...encoded({ hasPresence: true }),
+      minimum: 0,
+      description: "The maximum number of times that it was redriven from a dead queue.",
+      examples: [0],
+    }),
+    payload_contains: optional.text(109, {
+      description: "A text that its payload contains, as UTF-8.",
+      examples: ["4711"],
+    }),
     groups: Type.Optional(at(110, InGroups)),
   },
   { examples: [{ reason: "card_declined" }] },
@@ -2416,25 +2316,21 @@ export const FindItemsRequest = message("FindItemsRequest", "A search for items.
   filter: Type.Optional(at(103, ItemFilter)),
   order: Type.Optional(at(108, itemOrder)),
   pivot: at(104, findPivot),
-  limit: Type.Optional(
-    whole(105, {
-      ...encoded({ unset: 100 }),
-      minimum: bounds.findItemsMin,
-      maximum: bounds.findItemsMax,
-      description: "The maximum number of items to return.",
-      examples: [100],
-      [defaultKeyword]: 100,
-    }),
-  ),
-  payload_head: Type.Optional(
-    whole(106, {
-      minimum: 0,
-      maximum: bounds.findPayloadHeadMax,
-      description: "The maximum number of bytes of each payload to return.",
-      examples: [200],
-      [defaultKeyword]: 0,
-    }),
-  ),
+  limit: optional.whole(105, {
+    ...encoded({ unset: 100 }),
+    minimum: bounds.findItemsMin,
+    maximum: bounds.findItemsMax,
+    description: "The maximum number of items to return.",
+    examples: [100],
+    [defaultKeyword]: 100,
+  }),
+  payload_head: optional.whole(106, {
+    minimum: 0,
+    maximum: bounds.findPayloadHeadMax,
+    description: "The maximum number of bytes of each payload to return.",
+    examples: [200],
+    [defaultKeyword]: 0,
+  }),
 });
 export type FindItemsRequest = Static<typeof FindItemsRequest>;
 
@@ -2507,16 +2403,14 @@ export const GroupItemsRequest = message("GroupItemsRequest", "Items to count by
   holder: Type.Optional(at(106, itemHolder)),
   filter: Type.Optional(at(104, ItemFilter)),
   pivot: at(105, findPivot),
-  top: Type.Optional(
-    whole(107, {
-      ...encoded({ hasPresence: true }),
-      minimum: bounds.groupsMin,
-      maximum: bounds.groupsMax,
-      description:
-        "Return only this many groups, the largest of the page. Absent or `null`: all groups.",
-      examples: [10],
-    }),
-  ),
+  top: optional.whole(107, {
+    ...encoded({ hasPresence: true }),
+    minimum: bounds.groupsMin,
+    maximum: bounds.groupsMax,
+    description:
+      "Return only this many groups, the largest of the page. Absent or `null`: all groups.",
+    examples: [10],
+  }),
 });
 export type GroupItemsRequest = Static<typeof GroupItemsRequest>;
 
@@ -2572,25 +2466,20 @@ export const GetItemRequest = message(
   "An item by its current id, and a range of its payload.",
   {
     id: at(100, anyId),
-    payload_from: Type.Optional(
-      whole(101, {
-        minimum: 0,
-        maximum: bounds.payloadRangeMax,
-        description: "The first byte of the payload to return, counted from 0.",
-        examples: [65_536],
-        [defaultKeyword]: 0,
-      }),
-    ),
-    payload_limit: Type.Optional(
-      whole(102, {
-        ...encoded({ hasPresence: true }),
-        minimum: 0,
-        maximum: bounds.payloadRangeMax,
-        description:
-          "The maximum number of bytes of the payload to return. Absent: all that follow.",
-        examples: [65_536],
-      }),
-    ),
+    payload_from: optional.whole(101, {
+      minimum: 0,
+      maximum: bounds.payloadRangeMax,
+      description: "The first byte of the payload to return, counted from 0.",
+      examples: [65_536],
+      [defaultKeyword]: 0,
+    }),
+    payload_limit: optional.whole(102, {
+      ...encoded({ hasPresence: true }),
+      minimum: 0,
+      maximum: bounds.payloadRangeMax,
+      description: "The maximum number of bytes of the payload to return. Absent: all that follow.",
+      examples: [65_536],
+    }),
   },
 );
 export type GetItemRequest = Static<typeof GetItemRequest>;
@@ -2673,48 +2562,38 @@ export type ItemExplained = Static<typeof ItemExplained>;
 
 /** The items of a task, and its limits. */
 const taskFields = {
-  ids: Type.Optional(
-    list(102, itemId, {
-      ...encoded({ hasPresence: true }),
-      minItems: 1,
-      maxItems: bounds.taskIdsMax,
-      description: "Ids of the items. Absent: all items that match `filter`.",
-      examples: [[sampleId]],
-    }),
-  ),
+  ids: optional.list(102, itemId, {
+    ...encoded({ hasPresence: true }),
+    minItems: 1,
+    maxItems: bounds.taskIdsMax,
+    description: "Ids of the items. Absent: all items that match `filter`.",
+    examples: [[sampleId]],
+  }),
   filter: Type.Optional(at(103, ItemFilter)),
-  limit: Type.Optional(
-    whole(104, {
-      minimum: 1,
-      description: "The maximum number of items to change.",
-      examples: [1_000],
-    }),
-  ),
-  per_second: Type.Optional(
-    whole(105, {
-      minimum: 1,
-      maximum: bounds.taskPerSecondMax,
-      description: "Number of items to change per second. Absent: no limit.",
-      examples: [500],
-    }),
-  ),
-  dry_run: Type.Optional(
-    flag(106, {
-      description: "Only count the items.",
-      examples: [false],
-      [defaultKeyword]: false,
-    }),
-  ),
-  expect: Type.Optional(
-    whole(107, {
-      ...encoded({ hasPresence: true }),
-      minimum: 0,
-      maximum: bounds.expectMax,
-      description:
-        "The maximum number of matching items. If more match, nothing is changed, and the 453 reports the count.",
-      examples: [312],
-    }),
-  ),
+  limit: optional.whole(104, {
+    minimum: 1,
+    description: "The maximum number of items to change.",
+    examples: [1_000],
+  }),
+  per_second: optional.whole(105, {
+    minimum: 1,
+    maximum: bounds.taskPerSecondMax,
+    description: "Number of items to change per second. Absent: no limit.",
+    examples: [500],
+  }),
+  dry_run: optional.flag(106, {
+    description: "Only count the items.",
+    examples: [false],
+    [defaultKeyword]: false,
+  }),
+  expect: optional.whole(107, {
+    ...encoded({ hasPresence: true }),
+    minimum: 0,
+    maximum: bounds.expectMax,
+    description:
+      "The maximum number of matching items. If more match, nothing is changed, and the 453 reports the count.",
+    examples: [312],
+  }),
 };
 
 export const RedriveRequest = message("RedriveRequest", "Dead items to redrive.", {
@@ -2723,14 +2602,12 @@ export const RedriveRequest = message("RedriveRequest", "Dead items to redrive."
     examples: ["orders-dead"],
     [queueKeyword]: true,
   }),
-  to: Type.Optional(
-    text(101, {
-      description:
-        'The queue to which all items go. Absent or `""`: each item goes to the queue that it came from.',
-      examples: ["orders"],
-      [queueKeyword]: true,
-    }),
-  ),
+  to: optional.text(101, {
+    description:
+      'The queue to which all items go. Absent or `""`: each item goes to the queue that it came from.',
+    examples: ["orders"],
+    [queueKeyword]: true,
+  }),
   ...taskFields,
 });
 export type RedriveRequest = Static<typeof RedriveRequest>;
@@ -2757,21 +2634,17 @@ export const RepairRequest = message(
         examples: ["scheduled"],
       }),
     ),
-    holder: Type.Optional(
-      text(110, {
-        description:
-          'For `retry`: the client that holds the items, as in `queue.clients`. Absent or `""`: any client. After a restart the holders of earlier leases are unknown.',
-        examples: ["worker-7"],
-      }),
-    ),
-    reason: Type.Optional(
-      text(109, {
-        ...encoded({ hasPresence: true }),
-        description: `For \`reject\` and \`retry\`: the reason, at most ${bounds.retryReasonBytesMax} bytes. It is stored with the items.`,
-        examples: ["sent by mistake"],
-        [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
-      }),
-    ),
+    holder: optional.text(110, {
+      description:
+        'For `retry`: the client that holds the items, as in `queue.clients`. Absent or `""`: any client. After a restart the holders of earlier leases are unknown.',
+      examples: ["worker-7"],
+    }),
+    reason: optional.text(109, {
+      ...encoded({ hasPresence: true }),
+      description: `For \`reject\` and \`retry\`: the reason, at most ${bounds.retryReasonBytesMax} bytes. It is stored with the items.`,
+      examples: ["sent by mistake"],
+      [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
+    }),
     ...taskFields,
   },
 );
@@ -2858,13 +2731,11 @@ export const TaskInfo = message("TaskInfo", "A task that takes longer than a cal
 export type TaskInfo = Static<typeof TaskInfo>;
 
 export const TasksListRequest = message("TasksListRequest", "The tasks to list.", {
-  queue_name: Type.Optional(
-    text(100, {
-      description: 'Only tasks of this queue. Absent or `""`: of all queues.',
-      examples: ["orders-dead"],
-      [queueKeyword]: true,
-    }),
-  ),
+  queue_name: optional.text(100, {
+    description: 'Only tasks of this queue. Absent or `""`: of all queues.',
+    examples: ["orders-dead"],
+    [queueKeyword]: true,
+  }),
 });
 export type TasksListRequest = Static<typeof TasksListRequest>;
 
@@ -2951,88 +2822,68 @@ export const ImportItem = message(
   "ImportItem",
   "An item to store. It has the fields of a listed item; each is optional.",
   {
-    id: Type.Optional(
-      text(1, {
-        description:
-          "Ignored, because every imported item gets a new id. Accepted so that a listed item can be sent unchanged.",
-        examples: [sampleId],
-      }),
-    ),
-    source_id: Type.Optional(
-      text(2, {
-        description:
-          'An id that you choose for the item, usually its former id; `""` = none. An item whose `source_id` is already in the partition is not stored again, so an import can be repeated safely.',
-        examples: [sampleSourceId],
-        [defaultKeyword]: "",
-      }),
-    ),
-    is_leased: Type.Optional(
-      flag(3, {
-        description:
-          "Store it as leased until `lease_deadline`. Any client that knows its new id may complete it.",
-        examples: [false],
-        [defaultKeyword]: false,
-      }),
-    ),
-    lease_deadline: Type.Optional(
-      nullable.instant(4, {
-        description: "Date-time at which its lease lapses; required if `is_leased` is true.",
-        examples: [null, "2026-03-01T13:00:00.000Z"],
-        ...formed(forms.dateTimeOrNone),
-      }),
-    ),
+    id: optional.text(1, {
+      description:
+        "Ignored, because every imported item gets a new id. Accepted so that a listed item can be sent unchanged.",
+      examples: [sampleId],
+    }),
+    source_id: optional.text(2, {
+      description:
+        'An id that you choose for the item, usually its former id; `""` = none. An item whose `source_id` is already in the partition is not stored again, so an import can be repeated safely.',
+      examples: [sampleSourceId],
+      [defaultKeyword]: "",
+    }),
+    is_leased: optional.flag(3, {
+      description:
+        "Store it as leased until `lease_deadline`. Any client that knows its new id may complete it.",
+      examples: [false],
+      [defaultKeyword]: false,
+    }),
+    lease_deadline: optional.instantOrNull(4, {
+      description: "Date-time at which its lease lapses; required if `is_leased` is true.",
+      examples: [null, "2026-03-01T13:00:00.000Z"],
+      ...formed(forms.dateTimeOrNone),
+    }),
     dead_deadline: ignoredInstant(6, "Follows from `expire_deadline`."),
-    expire_deadline: Type.Optional(
-      nullable.instant(5, {
-        description:
-          'Date-time at which it expires. Absent, `null` or `""`: as if it were produced now.',
-        examples: ["2026-03-02T12:00:00.000Z"],
-        ...formed(forms.dateTimeOrNone),
-      }),
-    ),
-    created_at: Type.Optional(
-      nullable.instant(7, {
-        description: 'Date-time at which it was first produced. Absent, `null` or `""`: now.',
-        examples: ["2026-03-01T12:00:00.000Z"],
-        ...formed(forms.dateTimeOrNone),
-      }),
-    ),
+    expire_deadline: optional.instantOrNull(5, {
+      description:
+        'Date-time at which it expires. Absent, `null` or `""`: as if it were produced now.',
+      examples: ["2026-03-02T12:00:00.000Z"],
+      ...formed(forms.dateTimeOrNone),
+    }),
+    created_at: optional.instantOrNull(7, {
+      description: 'Date-time at which it was first produced. Absent, `null` or `""`: now.',
+      examples: ["2026-03-01T12:00:00.000Z"],
+      ...formed(forms.dateTimeOrNone),
+    }),
     updated_at: ignoredInstant(8, "Set by the server."),
-    enqueue_at: Type.Optional(
-      nullable.instant(9, {
-        description:
-          'Date-time before which it is not offered. Absent, `null`, `""` or past: it is offered at once.',
-        examples: [null, "2026-03-01T12:15:00.000Z"],
-        ...formed(forms.dateTimeOrNone),
-      }),
-    ),
-    attempts: Type.Optional(
-      whole(10, {
-        minimum: 0,
-        maximum: bounds.carriedCountMax,
-        description: "Leases granted so far.",
-        examples: [1],
-        [defaultKeyword]: 0,
-      }),
-    ),
-    max_attempts: Type.Optional(
-      whole(11, {
-        description:
-          "Ignored, because the limit of the queue applies. Accepted so that a listed item can be sent unchanged.",
-        examples: [10],
-      }),
-    ),
+    enqueue_at: optional.instantOrNull(9, {
+      description:
+        'Date-time before which it is not offered. Absent, `null`, `""` or past: it is offered at once.',
+      examples: [null, "2026-03-01T12:15:00.000Z"],
+      ...formed(forms.dateTimeOrNone),
+    }),
+    attempts: optional.whole(10, {
+      minimum: 0,
+      maximum: bounds.carriedCountMax,
+      description: "Leases granted so far.",
+      examples: [1],
+      [defaultKeyword]: 0,
+    }),
+    max_attempts: optional.whole(11, {
+      description:
+        "Ignored, because the limit of the queue applies. Accepted so that a listed item can be sent unchanged.",
+      examples: [10],
+    }),
     reference: Type.Optional(at(12, reference)),
     encoding: Type.Optional(at(13, encoding)),
     kind: Type.Optional(at(14, kind)),
-    payload: Type.Optional(
-      bytes(15, {
-        description:
-          "The payload; in JSON as base64 of either alphabet, with or without padding, blanks and line breaks.",
-        examples: ["eyJvcmRlciI6NDJ9"],
-        [defaultKeyword]: "",
-      }),
-    ),
+    payload: optional.bytes(15, {
+      description:
+        "The payload; in JSON as base64 of either alphabet, with or without padding, blanks and line breaks.",
+      examples: ["eyJvcmRlciI6NDJ9"],
+      [defaultKeyword]: "",
+    }),
     ...carried,
   },
 );
