@@ -146,7 +146,7 @@ test("restore: an incomplete backup is refused, and nothing remains", async () =
   writeFileSync(path, spoilt);
   const flipped = await holdfast(["restore", made.folder, "--data", target]);
   expect(flipped.code).toBe(exitCodes.usage.code);
-  expect(flipped.error).toContain("the backup is not whole");
+  expect(flipped.error).toContain("the backup is incomplete");
 
   writeFileSync(path, whole);
   truncateSync(path, whole.length - 4_096);

@@ -440,7 +440,7 @@ test("queues: create, list, info, update and delete", async () => {
   const asked = await holdfast("queues delete q1 --force");
   expect(asked).toMatchObject({ code: exitCodes.usage.code, out: "" });
   expect(asked.error).toStartWith(
-    "error: --yes is required; expected it where there is no terminal to ask on\n",
+    "error: --yes is required; there is no terminal for a confirmation\n",
   );
   expect(await json("queues info q1")).toMatchObject({ queue_name: "q1" });
   expect(await holdfast("queues delete q1 --force --yes")).toMatchObject({
@@ -569,7 +569,7 @@ test("queues create --if-not-exists: creates a queue, or keeps an existing one",
   ]) {
     expect(await holdfast(`${create} ${flags}`.trim())).toEqual({
       code: 0,
-      out: `once is there already, and stays as it is${told}\n`,
+      out: `once already exists, and is unchanged${told}\n`,
       error: "",
     });
   }
@@ -644,7 +644,7 @@ describe("items", () => {
     await queueOf("bare");
     expect(await holdfast("items peek bare")).toEqual({
       code: 0,
-      out: "there are no such items\n",
+      out: "there are no matching items\n",
       error: "",
     });
   });
@@ -736,10 +736,7 @@ test("clear: removes the given kinds after a confirmation, and prints the counts
   for (const [line, fault] of [
     ["clear cleared", "there is nothing to clear; expected --ready, --scheduled or --retried"],
     ["clear cleared --retried --leased", "--leased is invalid; expected --ready with it"],
-    [
-      "clear cleared --ready",
-      "--yes is required; expected it where there is no terminal to ask on",
-    ],
+    ["clear cleared --ready", "--yes is required; there is no terminal for a confirmation"],
   ] as const) {
     expect(await holdfast(line)).toEqual({
       code: exitCodes.usage.code,
@@ -792,7 +789,7 @@ test("clear, queues delete: a dry run prints what would be lost, and --expect li
 test("explain: prints findings, or that there are none", async () => {
   const queue = await queueOf("explained");
   expect(await holdfast("explain explained")).toMatchObject({
-    out: "explained: there are no items, and nobody waits for any\n",
+    out: "explained: there are no items, and no client waits for any\n",
   });
   await queue.produce("a");
   await queue.pause({ reason: "deploy" });
@@ -821,7 +818,7 @@ test("clients: prints clients that hold items and clients that wait", async () =
   for (;;) if ((await queue.clients()).asking_count === 1) break;
   const { out } = await holdfast("clients visited");
   expect(out).toMatch(/^holds +items +partitions +next lapse\nworker-9 +2 +0 +20\S+Z\n/);
-  expect(out).toMatch(/\nasks +for +since +place\nworker-2 +1 +20\S+Z +1\n/);
+  expect(out).toMatch(/\nwaits +for +since +place\nworker-2 +1 +20\S+Z +1\n/);
   expect(out).toEndWith("\n1 client with items, 1 waiting for some\n");
   expect(await json("clients visited --limit 1")).toMatchObject({
     holding: [{ client_id: "worker-9", items: 2, partitions: [0] }],
@@ -1152,23 +1149,21 @@ describe("errors", () => {
 
 test("confirm-loss: reports if nothing was lost", async () => {
   expect((await holdfast("confirm-loss")).out).toBe(
-    "nothing to confirm: this server knows of no loss\n",
+    "nothing to confirm: the server has recorded no loss\n",
   );
   expect(await json("confirm-loss --expect 2")).toEqual({ lost_commits: 0 });
   expect((await holdfast("confirm-loss --expect few")).code).toBe(exitCodes.usage.code);
 });
 
 test("whoami, keys, actions: a server without keys reports that it has none", async () => {
-  expect((await holdfast("whoami")).out).toBe(
-    "nobody in particular: the server asks for no API keys\n",
-  );
+  expect((await holdfast("whoami")).out).toBe("anonymous: the server requires no API keys\n");
   expect((await json("whoami")).keys_required).toBe(false);
-  expect((await holdfast("keys")).out).toBe("the server asks for no API keys\n");
+  expect((await holdfast("keys")).out).toBe("the server requires no API keys\n");
   await queueOf("noted");
   await client.queue("noted").pause();
   const { items } = await json("actions noted --limit 1");
   expect(items).toMatchObject([{ key_name: "", operation: "pause", queue_name: "noted" }]);
-  expect((await holdfast("actions untouched")).out).toMatch(/^nothing was done since \d{4}-.*Z\n$/);
+  expect((await holdfast("actions untouched")).out).toMatch(/^no actions since \d{4}-.*Z\n$/);
 });
 
 test("--url: may have the path prefix of a proxy", async () => {

@@ -10,7 +10,7 @@ export const yesMeaning = "skip the confirmation; required without a terminal";
 /** Throws `UsageError` without a terminal. */
 export function requireAsking({ isJson }: Output): void {
   if (!isJson && process.stdin.isTTY === true && process.stderr.isTTY === true) return;
-  throw new UsageError("--yes is required; expected it where there is no terminal to ask on");
+  throw new UsageError("--yes is required; there is no terminal for a confirmation");
 }
 
 /** Throws `Interrupted` unless the answer is yes. */

@@ -3,7 +3,7 @@
 import { HoldfastError, type HoldfastErrorCode } from "../client/errors.ts";
 
 export const serveExitCodes = {
-  ok: { code: 0, when: "stopped as asked, or printed the requested text" },
+  ok: { code: 0, when: "stopped on request, or printed the requested text" },
   usage: { code: 2, when: "the command line, the configuration or the data folder is at fault" },
   taken: { code: 3, when: "another server has the data folder or the port" },
   bug: { code: 70, when: "a bug; the log has it, and stored items are safe" },
@@ -16,13 +16,16 @@ export const exitCodes = {
   refused: { code: 1, when: "the server refused it; nothing changed" },
   usage: { code: 2, when: "the command line or its input is at fault" },
   taken: { code: serveExitCodes.taken.code, when: `serve: ${serveExitCodes.taken.when}` },
-  empty: { code: 4, when: "lease: no item came in time" },
+  empty: { code: 4, when: "lease: no item arrived in time" },
   unreachable: {
     code: 5,
-    when: "the server cannot be reached: nothing listens, no such name, or no trust in its certificate",
+    when: "the server is unreachable: nothing listens, its name is unknown, or it is not trusted",
   },
-  unknown: { code: 6, when: "an attempt got no answer; it may or may not have been done" },
-  unauthorized: { code: 7, when: "an API key is needed, or this one lacks the role" },
+  unknown: {
+    code: 6,
+    when: "an attempt had no answer; the call may or may not have been carried out",
+  },
+  unauthorized: { code: 7, when: "an API key is required, or this one lacks the role" },
   unable: {
     code: 8,
     when: "the server is busy, late or stopping, or its store failed; nothing changed, try later",

@@ -259,7 +259,7 @@ test("redrive: a dry run prints how many items go where, and how many stay", asy
   const { out } = await run(["redrive", dead.name, "--dry-run"]);
   expect(out).toBe(
     `6 items of ${dead.name} would go to where they came from: 3 to ${queue.name}, ` +
-      `2 to ${queue.name}-b; 1 of all stays, as the queue it came from is gone\n`,
+      `2 to ${queue.name}-b; 1 of them stays, because its queue was deleted\n`,
   );
 });
 
@@ -311,7 +311,7 @@ test("redrive: items of a deleted queue stay, and a line reports them", async ()
   const { queue, dead } = await setup();
   await queue.delete({ force: true });
   const { out } = await run(["redrive", dead.name, "--yes", "--follow"]);
-  expect(out).toMatch(/is done: 0 of 3 items moved; 3 stay, their queue is gone\n$/);
+  expect(out).toMatch(/is done: 0 of 3 items moved; 3 stay, because their queue was deleted\n$/);
 });
 
 test("repair: waiting items are promoted, rejected with a reason, or removed", async () => {
@@ -345,15 +345,15 @@ test("repair: waiting items are promoted, rejected with a reason, or removed", a
   expect(await dead.inspect()).toMatchObject({ queued: 0 });
 });
 
-test("repair: items that a client holds are released, without a filter", async () => {
+test("repair: retry returns the items that a client holds, without a filter", async () => {
   const { queue } = await setup();
   const lease = await queue.lease({ clientId: "worker-7" });
   const retry = ["repair", queue.name, "retry", "--holder", "worker-7"];
   expect((await run([...retry, "--dry-run"])).out).toBe(
-    `1 item of ${queue.name} would be given back\n`,
+    `1 item of ${queue.name} would be retried\n`,
   );
   const taken = await run([...retry, "--because", "gone", "--yes", "--follow"]);
-  expect(taken.out).toContain("1 of 1 item given back");
+  expect(taken.out).toContain("1 of 1 item retried");
   const { items } = await json("items", "find", queue.name, "--reason", "gone");
   expect(items).toMatchObject([{ state: "ready", attempts: 1, origin_id: lease?.items[0]?.id }]);
 });

@@ -2,9 +2,9 @@
 
 /** The words of healthy queues, with their texts. */
 export const fine: Readonly<Record<string, string>> = {
-  flows: "items flow, and nothing is the matter",
+  flows: "items flow, and there are no findings",
   idle: "there are no items, and clients wait for some",
-  empty: "there are no items, and nobody waits for any",
+  empty: "there are no items, and no client waits for any",
 };
 
 /** An unknown word is the most severe. */

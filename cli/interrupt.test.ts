@@ -60,7 +60,7 @@ test("produce: an interrupt prints how many items are stored", async () => {
   // The reply to the second call may be outstanding; then the command reports an unknown outcome.
   expect([
     "produced 2 items into interrupted\n",
-    "produced 1 item into interrupted\ninterrupted; 1 more item may be there or not\n",
+    "produced 1 item into interrupted\ninterrupted; 1 more item may have been stored or not\n",
   ]).toContain(out + error);
 });
 

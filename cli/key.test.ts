@@ -176,7 +176,7 @@ test("whoami, keys, actions: a server with several threads returns the key, all 
     expect(actions[0]).toMatch(/^at +key +operation +queue +to +items +code$/);
     expect(actions[1]).toMatch(/^\d{4}-[-\dT:.]+Z +anna +createQueue +billing +0 +200$/);
     expect(actions[2]).toMatch(/ orders +0 +200$/);
-    expect(actions[3]).toStartWith("known since ");
+    expect(actions[3]).toStartWith("recorded since ");
     expect(as(checkout, "actions", "--limit", "1").out).toContain(" createQueue  orders ");
     expect(as(checkout, "actions", "billing").code).toBe(exitCodes.unauthorized.code);
     const noted = () =>

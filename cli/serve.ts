@@ -81,7 +81,7 @@ function closeOnSignals(server: Server, log: Log): void {
 }
 
 function placeOf({ store, data, databaseSchema }: Config): string {
-  if (store === "memory") return "in memory, gone when it stops";
+  if (store === "memory") return "in memory, lost when the server stops";
   return store === "postgres" ? `in PostgreSQL, schema ${databaseSchema}` : `in ${data}`;
 }
 
@@ -102,7 +102,7 @@ function greet({ url, hasSite, shards, threads }: Server, config: Config): void 
     `  items    ${place}, ${shards} ${shards === 1 ? "shard" : "shards"}${spread}`,
   ];
   if (testClock) lines.push("  clock    of tests, moves only by clock.advance");
-  if (apiKeysFile !== "") lines.push(`  keys     asked for, by ${apiKeysFile}`);
+  if (apiKeysFile !== "") lines.push(`  keys     required, those in ${apiKeysFile}`);
   else if (!isLoopback(host)) {
     lines.push("  No API key is required: anyone who reaches this address can do everything.");
   }

@@ -123,7 +123,7 @@ test("queues delete --force: asks with the counts that will be lost, and continu
   const isOver = (text: string) => /nothing changed|deleted forced/.test(text);
   const text = await shown(words, { answer: "no\r" }, isOver);
   expect(text).toContain(
-    "delete forced: 2 ready, 1 leased, 1 scheduled, 0 retried will be lost; go on? [y/N] ",
+    "delete forced: 2 ready, 1 leased, 1 scheduled, 0 retried will be lost; continue? [y/N] ",
   );
   expect(await queue.info()).toMatchObject({ queue_name: "forced" });
   expect(await shown(words, { answer: "y\r" }, isOver)).toContain("deleted forced");
@@ -149,7 +149,7 @@ test("clear: asks with the counts that will be lost, and continues only after ye
   // Enter, another word, Ctrl-C and Ctrl-D.
   for (const answer of ["\r", "no\r", "\u0003", "\u0004"]) {
     const text = await shown(words, { answer }, isOver);
-    expect(text).toContain("clear asked: 2 ready will be lost; go on? [y/N] ");
+    expect(text).toContain("clear asked: 2 ready will be lost; continue? [y/N] ");
     expect(text).toContain("nothing changed");
   }
   expect(await queue.inspect()).toMatchObject({ queued: 2 });

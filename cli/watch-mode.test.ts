@@ -78,7 +78,7 @@ test("explain: reports if no queue has findings", async () => {
   const { client, run, stop } = await setup();
   await using _ = { [Symbol.asyncDispose]: stop };
   await client.queue("orders").create(timeouts);
-  expect((await run("explain")).out).toBe("nothing is the matter with any of 1 queue\n");
+  expect((await run("explain")).out).toBe("no findings in 1 queue\n");
 });
 
 test("explain: prints the findings of all queues, the worst first", async () => {

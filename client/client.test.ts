@@ -545,7 +545,7 @@ test.each([
     `key is invalid; expected 1 to 255 visible ASCII characters, got ${got}`,
   );
   const other = await caught(client.stats(reading, { key: "k" }));
-  expect(other.message).toBe("key is not taken; expected none for 'stats', got 'k'");
+  expect(other.message).toBe("key is not supported; expected none for 'stats', got 'k'");
   expect(asked).toEqual([]);
 });
 
@@ -734,7 +734,7 @@ test("timeouts: a call to a server that never answers fails with an unknown outc
   const client = createClient({ fetch, ...quickly });
   const error = await caught(client.stats({ queue_name: "orders" }, { timeoutMs: 30 }));
   expect(error).toBeInstanceOf(OutcomeUnknown);
-  expect(error.message).toBe("no answer came in time; expected one within 30 ms");
+  expect(error.message).toBe("no answer arrived in time; expected one within 30 ms");
   expect(Date.now() - begun).toBeGreaterThanOrEqual(29);
 });
 

@@ -139,7 +139,7 @@ function checkClient(options: ClientOptions): void {
   // A key read from a file may end with a newline, and the runtime would refuse the header.
   if (/[^\x21-\x7e]/.test(apiKey)) {
     const where = apiKey.search(/[^\x21-\x7e]/) + 1;
-    const at = `character ${where} of ${apiKey.length} is none`;
+    const at = `character ${where} of ${apiKey.length} is another`;
     throw new TypeError(`apiKey is invalid; expected visible ASCII characters, ${at}`);
   }
 }

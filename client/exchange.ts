@@ -220,7 +220,7 @@ function refusalOf(operation: string, { status, headers }: Incoming, text: strin
 }
 
 function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {
-  const message = `no answer came in time; expected one within ${Math.round(giveUpMs)} ms`;
+  const message = `no answer arrived in time; expected one within ${Math.round(giveUpMs)} ms`;
   return new OutcomeUnknown({ operation, status: null, message });
 }
 

@@ -403,7 +403,7 @@ test("several addresses: calls switch from a node that answers 503", async () =>
 });
 
 test.each([
-  [[], "url is invalid; expected one at least, got none"],
+  [[], "url is invalid; expected at least one, got none"],
   [["http://localhost:9090", "localhost"], "url is invalid; expected one such as"],
   [7, "url is invalid; expected one such as http://localhost:9090, got '7'"],
 ])("createClient: the url %p is refused", (url, message) => {

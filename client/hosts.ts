@@ -8,7 +8,7 @@ export class Hosts {
   /** Throws a `TypeError` for a URL that can never work, because retries would hide it. */
   constructor(url: string | readonly string[]) {
     const urls: readonly unknown[] = Array.isArray(url) ? url : [url];
-    if (urls.length === 0) throw new TypeError("url is invalid; expected one at least, got none");
+    if (urls.length === 0) throw new TypeError("url is invalid; expected at least one, got none");
     this.#bases = urls.map(baseOf);
   }
 

@@ -38,7 +38,7 @@ export function keyOf({ operation, given, keys }: Keyed): string | null {
     throw new InvalidRequest({ operation, status: null, message });
   };
   if (!takesKey(operation))
-    refuse(`key is not taken; expected none for '${operation}', got '${given}'`);
+    refuse(`key is not supported; expected none for '${operation}', got '${given}'`);
   if (given.length > keyCharactersMax || !/^[\x21-\x7e]+$/.test(given)) {
     const got = given.length > keyCharactersMax ? `${given.length}` : JSON.stringify(given);
     refuse(

@@ -50,7 +50,7 @@ export function printedOf(queue: string): (notice: WorkerNotice) => void {
 /** Errors of the program's function must not stop calls or workers. */
 export function guarded<Notice>(notice: (notice: Notice) => unknown): (notice: Notice) => void {
   const failed = (error: unknown): void => {
-    console.warn(`holdfast: a function for notices failed; ${formatError(error)}`);
+    console.warn(`holdfast: the function for notices failed; ${formatError(error)}`);
   };
   // An asynchronous one fails later. `await` also catches a promise whose `then` throws.
   return (given) => void (async () => await notice(given))().catch(failed);

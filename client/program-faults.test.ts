@@ -122,7 +122,7 @@ test.each([
     const { counts } = await worked(at, handler, { count: 2, notice });
     expect(counts).toMatchObject({ dead: 1, completed: 1, running: 0 });
     expect(warned.mock.calls).toEqual([
-      [expect.stringContaining("holdfast: a function for notices failed; ")],
+      [expect.stringContaining("holdfast: the function for notices failed; ")],
     ]);
   } finally {
     warned.mockRestore();

@@ -103,7 +103,7 @@ export class SettleBatcher {
         const now = steadyNow();
         for (const { isSettled, lapsesAt, settle } of batch) {
           if (isSettled || !(giveUp.aborted || lapsesAt() <= now)) continue;
-          settle(`it could not be said in time; ${trouble.message}`);
+          settle(`the outcome could not be reported in time; ${trouble.message}`);
         }
       }
       line.splice(0, line.length, ...line.filter(({ isSettled }) => !isSettled));

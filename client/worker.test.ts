@@ -687,7 +687,7 @@ test("worker: the second of two with one clientId reports that and continues und
     },
   ]);
   expect(textOf(at.notices[0] as WorkerNotice, "orders")).toMatch(
-    /^holdfast: renamed of orders; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
+    /^holdfast: renamed of orders; another consumer already waits as 'shared'; continuing as 'shared-[0-9a-f]{16}'$/,
   );
 });
 

@@ -142,7 +142,7 @@ class QueueWorker implements Worker {
       leave: this.#leaving.signal,
       trouble,
       renamed: (name) => {
-        const reason = `another one waits as '${clientId}' already; this one goes on as '${name}'`;
+        const reason = `another consumer already waits as '${clientId}'; continuing as '${name}'`;
         this.#notice({ kind: "renamed", clientId: name, reason });
       },
       ...(clientId === undefined ? {} : { clientId }),

@@ -23,12 +23,12 @@ export function addActions(program: Command): void {
       const reply = await context.client.listActions({ limit, queue_name: queue ?? "" });
       context.result(reply, () => {
         const { items, since } = reply;
-        if (items.length === 0) return `nothing was done since ${since}`;
+        if (items.length === 0) return `no actions since ${since}`;
         const rows = items.map((action) => [
           ...[action.at, action.key_name, action.operation, action.queue_name],
           ...[action.to_queues.join(" "), action.items, action.code],
         ]);
-        return `${context.table(head, rows)}\nknown since ${since}; before that, the server's log`;
+        return `${context.table(head, rows)}\nrecorded since ${since}; the server's log has earlier ones`;
       });
       noteUnreached(context, reply.unreached, "actions");
     });

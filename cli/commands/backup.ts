@@ -112,7 +112,7 @@ async function checked(folder: string): Promise<BackupContents> {
     );
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    throw new UsageError(`the backup is not whole; ${error.message}`);
+    throw new UsageError(`the backup is incomplete; ${error.message}`);
   }
 }
 

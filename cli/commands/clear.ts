@@ -56,7 +56,7 @@ async function clear(queue_name: string, options: Options, command: Command): Pr
       const would = { queue_name, would_clear: lost };
       return context.result(would, () => `would clear ${queue_name}: ${text}`);
     }
-    await confirm(context, `clear ${queue_name}: ${text} will be lost; go on?`);
+    await confirm(context, `clear ${queue_name}: ${text} will be lost; continue?`);
     most = totalOf(lost);
   }
   const { counts } = await context.client.clear({ ...request, expect: most });

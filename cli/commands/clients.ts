@@ -26,7 +26,7 @@ export function addClients(program: Command): void {
 }
 
 const holds = ["holds", "items", "partitions", "next lapse"];
-const asks = ["asks", "for", "since", "place"];
+const waits = ["waits", "for", "since", "place"];
 /** Partitions listed in a cell. */
 const partitionsMax = 8;
 
@@ -38,7 +38,7 @@ function formatClients({ table }: Context, clients: QueueClientsReply): string {
     partitionsText(partitions),
     next_lapse_at,
   ]);
-  const askers = asking.map(({ client_id, batch_size, since, place }) => [
+  const waiting = asking.map(({ client_id, batch_size, since, place }) => [
     client_id,
     batch_size,
     since,
@@ -46,9 +46,9 @@ function formatClients({ table }: Context, clients: QueueClientsReply): string {
   ]);
   const parts = [
     ...(holders.length > 0 ? [table(holds, holders)] : []),
-    ...(askers.length > 0 ? [table(asks, askers)] : []),
+    ...(waiting.length > 0 ? [table(waits, waiting)] : []),
     `${counted(holding_count, "client")} with items, ${asking_count} waiting for some`,
-    ...(partial ? ["a shard does not answer; those that hold items of it are missing"] : []),
+    ...(partial ? ["a shard did not answer; the clients that hold its items are missing"] : []),
   ];
   return parts.join("\n\n");
 }

@@ -14,7 +14,7 @@ export function addConfirmLoss(program: Command): void {
       const reply = await context.client.confirmLoss(expect === undefined ? {} : { expect });
       const { lost_commits: count } = reply;
       context.result(reply, () => {
-        if (count === 0) return "nothing to confirm: this server knows of no loss";
+        if (count === 0) return "nothing to confirm: the server has recorded no loss";
         return `confirmed: the database has lost ${count === 1 ? "a commit" : `${count} commits`}`;
       });
     });

@@ -42,25 +42,28 @@ async function explain(
 
 async function explainAll(context: Context, limit: number): Promise<void> {
   const { queues, alarms, unreached } = await context.client.overview();
-  const names = suffering(queues);
+  const names = queuesWithFindings(queues);
   const explained: QueueExplainReply[] = [];
   for (const queue_name of names.slice(0, limit)) {
-    const one = await explainedStill(context, queue_name);
+    const one = await explainedIfPresent(context, queue_name);
     if (one !== null) explained.push(one);
   }
   const server = alarms.filter(({ queue_name }) => queue_name === "");
   const more = Math.max(0, names.length - limit);
   context.result({ alarms: server, queues: explained, more }, () => {
     const parts = [...server.map(({ text }) => escaped(text)), ...explained.map(formatExplained)];
-    if (more > 0) parts.push(`and ${counted(more, "queue")} more; --limit tells of them`);
+    if (more > 0) parts.push(`and ${counted(more, "more queue")}; raise --limit to see them`);
     const count = counted(queues.queue_name.length, "queue");
-    return parts.length > 0 ? parts.join("\n\n") : `nothing is the matter with any of ${count}`;
+    return parts.length > 0 ? parts.join("\n\n") : `no findings in ${count}`;
   });
   noteUnreached(context, unreached, "queues");
 }
 
 /** Queues with findings, worst first. */
-function suffering({ queue_name, health }: ServerOverviewReply["queues"]): readonly string[] {
+function queuesWithFindings({
+  queue_name,
+  health,
+}: ServerOverviewReply["queues"]): readonly string[] {
   return queue_name
     .map((name, index) => ({ name, health: health[index] ?? "" }))
     .filter((one) => fine[one.health] === undefined)
@@ -69,7 +72,7 @@ function suffering({ queue_name, health }: ServerOverviewReply["queues"]): reado
 }
 
 /** `null` = the queue was deleted, or has no findings anymore. */
-async function explainedStill(
+async function explainedIfPresent(
   { client }: Context,
   queue_name: string,
 ): Promise<QueueExplainReply | null> {

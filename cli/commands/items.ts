@@ -158,7 +158,7 @@ const head = ["partition", "id", "state", "attempts", "kind", "reference", "payl
 
 function show(context: Context, items: readonly ExportedItem[]): void {
   context.result(items, () => {
-    if (items.length === 0) return "there are no such items";
+    if (items.length === 0) return "there are no matching items";
     const rows = items.map((item) => [
       item.partition,
       item.id,

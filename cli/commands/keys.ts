@@ -13,7 +13,7 @@ export function addKeys(program: Command): void {
       const context = contextOf(command);
       const reply = await context.client.listKeys({});
       context.result(reply, () => {
-        if (reply.items.length === 0) return "the server asks for no API keys";
+        if (reply.items.length === 0) return "the server requires no API keys";
         const rows = reply.items.flatMap(({ name, digest, rights, last_used_at, refusals }) =>
           rights.map(({ roles, queues }) => [
             ...[name, `${digest}…`, roles.join(), queues.join()],

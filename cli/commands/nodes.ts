@@ -38,7 +38,7 @@ export function addNodes(program: Command): void {
 
   nodes
     .command("drain")
-    .description("ask a node to hand over its shards and to take none")
+    .description("make a node hand over its shards and take no others")
     .argument("<node-url>", "URL of the node in `holdfast nodes`")
     .option("--undo", "let the node take its share again")
     .action(async (url: string, { undo = false }: DrainOptions, command: Command) => {

@@ -229,7 +229,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   } catch (error) {
     if (produced > 0) tellProduced(context, { queue, produced, duplicates, ids });
     if (signal.aborted && sent > 0) {
-      context.note(`interrupted; ${counted(sent, "more item")} may be there or not`);
+      context.note(`interrupted; ${counted(sent, "more item")} may have been stored or not`);
     }
     throw error;
   } finally {

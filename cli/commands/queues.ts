@@ -149,7 +149,7 @@ async function remove(
     const lost = totalOf(counts);
     if (lost > 0) {
       requireAsking(context);
-      await confirm(context, `delete ${queue_name}: ${countsText(counts)} will be lost; go on?`);
+      await confirm(context, `delete ${queue_name}: ${countsText(counts)} will be lost; continue?`);
     }
     request = { ...request, expect: lost };
   }
@@ -199,10 +199,7 @@ async function create(queue_name: string, settings: Settings, command: Command):
           `; ${name} is ${JSON.stringify(is)}, not ${JSON.stringify(asked)}`,
       )
       .join("");
-    return context.result(
-      info,
-      () => `${queue_name} is there already, and stays as it is${differing}`,
-    );
+    return context.result(info, () => `${queue_name} already exists, and is unchanged${differing}`);
   }
   const info = await client.queueInfo({ name: queue_name });
   context.result(info, () => `created ${queue_name}`);

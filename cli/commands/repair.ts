@@ -18,7 +18,7 @@ interface Options extends TaskOptions {
 const deeds = {
   promote: "be ready at once",
   reject: "go to the dead queue",
-  retry: "be given back",
+  retry: "be retried",
   delete: "be removed",
 } as const;
 
@@ -28,7 +28,7 @@ export function addRepair(program: Command): void {
   beginning(
     program
       .command("repair")
-      .description("promote, reject or delete items that are not leased, or take back leased items")
+      .description("promote, reject or delete items that are not leased, or retry leased items")
       .argument("<queue>", "name of the queue")
       .addArgument(new Argument("<action>", "the change").choices(actions))
       .argument("[id...]", "ids of the items; by default all items that match the options")

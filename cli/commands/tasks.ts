@@ -96,7 +96,8 @@ export async function begin(
       );
       return;
     }
-    if (yes !== true) await confirm(context, `${itemsText(matched)} will ${deed}${rest}; go on?`);
+    if (yes !== true)
+      await confirm(context, `${itemsText(matched)} will ${deed}${rest}; continue?`);
     bound = Math.min(bound ?? matched, matched);
   }
   const begun = await ask({ expect: bound });
@@ -113,8 +114,8 @@ function stayingText(destinations: readonly Destination[]): string {
   const count = destinations.find((to) => to.queue_name === "")?.count ?? 0;
   if (count === 0) return "";
   return count === 1
-    ? "; 1 of all stays, as the queue it came from is gone"
-    : `; ${count} of all stay, as the queues they came from are gone`;
+    ? "; 1 of them stays, because its queue was deleted"
+    : `; ${count} of them stay, because their queues were deleted`;
 }
 
 /** `""` with a single destination, which the text already names. */
@@ -149,7 +150,7 @@ const done: Readonly<Record<string, string>> = {
   redrive: "moved",
   promote: "promoted",
   reject: "rejected",
-  retry: "given back",
+  retry: "retried",
   delete: "removed",
 };
 
@@ -186,7 +187,10 @@ async function one(command: Command, ask: (context: Context) => Promise<TaskInfo
 
 function printTask(context: Context, task: TaskInfo): void {
   context.result(task, () => {
-    const why = task.action === "redrive" ? "their queue is gone" : "there is no dead queue";
+    const why =
+      task.action === "redrive"
+        ? "because their queue was deleted"
+        : "because there is no dead queue";
     const skipped = task.skipped === 0 ? "" : `; ${task.skipped} stay, ${why}`;
     const moved = `${task.moved} of ${counted(task.matched, "item")} ${done[task.action] ?? "done"}`;
     return `${task.task_id} of ${task.queue_name} is ${task.state}: ${moved}${skipped}`;

@@ -11,7 +11,7 @@ export function addWhoAmI(program: Command): void {
       const context = contextOf(command);
       const reply = await context.client.whoAmI({});
       context.result(reply, () => {
-        if (!reply.keys_required) return "nobody in particular: the server asks for no API keys";
+        if (!reply.keys_required) return "anonymous: the server requires no API keys";
         const rows = reply.rights.map(({ roles, queues }) => [
           ...[reply.name, roles.join(), queues.join()],
         ]);
