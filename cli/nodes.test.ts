@@ -128,7 +128,7 @@ test("nodes: shards that are free, or whose owner is gone, are named under the t
 test("nodes --json: prints the reply unchanged, also that of a single server", async () => {
   expect(JSON.parse(await runWith(cluster, "--json"))).toEqual(cluster);
   const alone = { items: [], shards: [] };
-  expect(await runWith(alone)).toBe("one server, and no nodes; --node-url makes it one\n");
+  expect(await runWith(alone)).toBe("this server is not a node; --node-url makes it one\n");
 });
 
 test("nodes drain: starts a drain, and prints how many shards are left; --undo cancels it", async () => {

@@ -105,10 +105,10 @@ test("shards: prints the shard of a queue, existing or not", async () => {
   expect(await run("shards", "orders", "{shop}.orders", "{shop}.new", "new")).toEqual({
     code: 0,
     out: [
-      `orders lives in shard ${orders}`,
-      `{shop}.orders lives in shard ${shop}, by its tag {shop}`,
-      `{shop}.new does not exist; it would live in shard ${shop}, by its tag {shop}`,
-      `new does not exist; it would live in shard ${shardOf("new", 3)}\n`,
+      `orders is in shard ${orders}`,
+      `{shop}.orders is in shard ${shop}, by its tag {shop}`,
+      `{shop}.new does not exist; it would be in shard ${shop}, by its tag {shop}`,
+      `new does not exist; it would be in shard ${shardOf("new", 3)}\n`,
     ].join("\n"),
     error: "",
   });

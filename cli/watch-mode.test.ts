@@ -40,7 +40,7 @@ test("series: prints points, the latest ones, and totals of all queues", async (
   expect(lines).toEqual([
     expect.stringMatching(/^20\S+Z( +\d+){8}$/),
     expect.stringMatching(/^20\S+Z( +\d+){8}$/),
-    expect.stringMatching(/^2 points of \d, each of 10s, kept since 20\S+Z$/),
+    expect.stringMatching(/^2 points of \d, each of 10s, recorded since 20\S+Z$/),
   ]);
   const [first, second] = lines.map((line) => line.split(/ +/).slice(1, 9).map(Number));
   expect(first).toEqual([3, 0, 0, 0, 0, 0, 3, 0]);
@@ -55,9 +55,9 @@ test("series: prints minutes and one shard, and refuses invalid options", async 
   await using world = await setupOrders();
   const { client, run } = world;
   await client.advance({ by: "1m" });
-  expect((await run("series", "orders", "--step", "1m")).out).toMatch(/ of 1m0s, kept since /);
+  expect((await run("series", "orders", "--step", "1m")).out).toMatch(/ of 1m0s, recorded since /);
   expect((await run("series", "orders", "--from", "2999-01-01T00:00:00Z")).out).toMatch(
-    /^no point from 20\S+Z on is over yet\n$/,
+    /^no point since 20\S+Z is complete yet\n$/,
   );
   expect((await run("series", "--shard", "0")).out).toMatch(
     /^from +commits +items_committed +commit_p50_us +commit_p99_us\n/,

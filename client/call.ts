@@ -1,4 +1,4 @@
-// The options of a call, and its answer: what every part of the client knows of calls.
+// The options and the answer of a call.
 
 import { bounds } from "../openapi/bounds.ts";
 import { InvalidRequest } from "./errors.ts";

@@ -105,7 +105,7 @@ function ownFetch(): Fetch {
   return hintingHttps(nodeFetch() ?? ("Bun" in globalThis ? afterHandshake(ofRuntime) : ofRuntime));
 }
 
-/** From 0 to 1, whatever the program's function returns. */
+/** Returns a number from 0 to 1, even if the program's function does not. */
 function randomOf(own: ClientOptions["random"]): () => number {
   if (own === undefined) return Math.random;
   return () => {

@@ -60,7 +60,7 @@ interface Ends {
 
 export class ProduceBatcher {
   readonly #exchange: Exchange;
-  readonly #lines = new Map<string, Line>();
+  readonly #pending = new Map<string, PendingProduces>();
   /** Decreases if a proxy has a smaller limit. */
   readonly #size = { bytesMax: callBytesMax };
 
@@ -90,19 +90,19 @@ export class ProduceBatcher {
     const returnsIds = return_ids === true;
     // Parts of a call end at nearly the same time, so no caller's timeout applies to another.
     const name = `${timeoutMs} ${returnsIds} ${queue_name}`;
-    let line = this.#lines.get(name);
-    if (line === undefined) {
-      const forget = (): void => void this.#lines.delete(name);
+    let pending = this.#pending.get(name);
+    if (pending === undefined) {
+      const forget = (): void => void this.#pending.delete(name);
       const fields = returnsIds ? { queue_name, return_ids } : { queue_name };
       const size = this.#size;
-      line = new Line({ exchange: this.#exchange, fields, timeoutMs, size, forget });
-      this.#lines.set(name, line);
+      pending = new PendingProduces({ exchange: this.#exchange, fields, timeoutMs, size, forget });
+      this.#pending.set(name, pending);
     }
-    return line.join(items, signal);
+    return pending.join(items, signal);
   }
 }
 
-interface LineOptions {
+interface PendingProducesOptions {
   readonly exchange: Exchange;
   /** The fields of each call besides the items. */
   readonly fields: Omit<Produce, "items">;
@@ -141,8 +141,8 @@ function forgetSignal({ signal, leave }: Part): void {
 }
 
 /** Produces of one queue with the same timeout and the same `return_ids`. */
-class Line {
-  readonly #options: LineOptions;
+class PendingProduces {
+  readonly #options: PendingProducesOptions;
   #waiting: Part[] = [];
   /** Parts of refused calls, to be sent one by one. */
   #alone: Part[] = [];
@@ -154,7 +154,7 @@ class Line {
   readonly #stalled = new Set<BatchCall>();
   #isWoken = false;
 
-  constructor(options: LineOptions) {
+  constructor(options: PendingProducesOptions) {
     this.#options = options;
   }
 

@@ -56,7 +56,7 @@ function drainText({ url, shards: { length: count } }: ReplyFor<"drainNode">, un
 }
 
 function formatNodes(reply: Nodes, table: string): string {
-  if (reply.items.length === 0) return "one server, and no nodes; --node-url makes it one";
+  if (reply.items.length === 0) return "this server is not a node; --node-url makes it one";
   return [table, ...unownedLines(reply)].join("\n");
 }
 

@@ -69,16 +69,16 @@ async function series(
 
 function formatSeries({ table }: Context, seen: ServerSeriesReply, rows: number): string {
   const { since, from, step, series: all } = seen;
-  if (since === null) return "no points are kept of it: --series-bytes is 0, or others are busier";
+  if (since === null) return "no points are recorded for it: --series-bytes is 0, or other queues are busier";
   const count = all[0]?.values.length ?? 0;
-  if (count === 0) return `no point from ${from} on is over yet`;
+  if (count === 0) return `no point since ${from} is complete yet`;
   const stepMs = msOf(step);
   const first = Math.max(0, count - rows);
   const cells = Array.from({ length: count - first }, (_, row) => [
     new Date(Date.parse(from) + (first + row) * stepMs).toISOString(),
     ...all.map(({ values }) => values[first + row] ?? 0),
   ]);
-  const about = `${counted(cells.length, "point")} of ${count}, each of ${step}, kept since ${since}`;
+  const about = `${counted(cells.length, "point")} of ${count}, each of ${step}, recorded since ${since}`;
   return `${table(["from", ...all.map(({ name }) => name)], cells)}\n${about}`;
 }
 
