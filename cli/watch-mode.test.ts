@@ -99,7 +99,7 @@ test("explain: prints the findings of all queues, the worst first", async () => 
   );
   expect(out).toContain("Leases are paused: moving.");
   const { out: limited } = await run("explain", "--limit", "1");
-  expect(limited).toEndWith("\n\nand 1 queue more; --limit tells of them\n");
+  expect(limited).toEndWith("\n\nand 1 more queue; raise --limit to see them\n");
   const { queues, more } = JSON.parse((await run("explain", "--json")).out);
   expect(queues.map(({ queue_name }: { queue_name: string }) => queue_name)).toEqual([
     orders.name,
