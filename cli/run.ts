@@ -72,7 +72,9 @@ function errorAsJson(error: unknown): string {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const mayBeDone = error instanceof HoldfastError && error.followsUnknown;
-  return mayBeDone ? `${error.message}; an attempt without an answer may have done it` : error.message;
+  return mayBeDone
+    ? `${error.message}; an attempt without an answer may have done it`
+    : error.message;
 }
 
 function formatError(error: unknown, running: Command | null): string {

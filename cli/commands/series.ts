@@ -69,7 +69,8 @@ async function series(
 
 function formatSeries({ table }: Context, seen: ServerSeriesReply, rows: number): string {
   const { since, from, step, series: all } = seen;
-  if (since === null) return "no points are recorded for it: --series-bytes is 0, or other queues are busier";
+  if (since === null)
+    return "no points are recorded for it: --series-bytes is 0, or other queues are busier";
   const count = all[0]?.values.length ?? 0;
   if (count === 0) return `no point since ${from} is complete yet`;
   const stepMs = msOf(step);

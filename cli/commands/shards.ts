@@ -160,9 +160,7 @@ async function isQueue({ client }: Context, name: string): Promise<boolean> {
 }
 
 function formatPlacement({ queue_name, shard, exists, tag }: Placement): string {
-  const where = exists
-    ? `is in shard ${shard}`
-    : `does not exist; it would be in shard ${shard}`;
+  const where = exists ? `is in shard ${shard}` : `does not exist; it would be in shard ${shard}`;
   const why = tag === "" ? "" : `, by its tag {${tag}}`;
   return escaped(`${queue_name} ${where}${why}`);
 }
