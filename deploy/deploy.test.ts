@@ -210,8 +210,8 @@ describe("compose.yaml", () => {
     const answer = await app.through(app.send("/metrics", { headers: { host: target } }));
     expect(answer.status).toBe(200);
     await using closed = await run({ config: { host: "0.0.0.0" } });
-    const refusal = await closed.through(closed.send("/metrics", { headers: { host: target } }));
-    expect(refusal.status).toBe(403);
+    const reply = await closed.through(closed.send("/metrics", { headers: { host: target } }));
+    expect(reply.status).toBe(403);
   });
 
   test("Prometheus finds its key where it is mounted, and it opens the metrics", async () => {

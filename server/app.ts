@@ -26,7 +26,7 @@ import { Intake } from "./http/body/intake.ts";
 import { IdleTimeouts } from "./http/connections/idle-timeouts.ts";
 import { checkContentType } from "./http/guards.ts";
 import type { OperationHandlers } from "./http/operation-handlers.ts";
-import { answerResponse, jsonType, Refusal } from "./http/reply.ts";
+import { answerResponse, HttpError, jsonType } from "./http/reply.ts";
 import { requestReader } from "./http/request.ts";
 import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
 import { liveResponse } from "./observability/health.ts";
@@ -34,7 +34,7 @@ import { metricsType, type ServerGauges } from "./observability/metrics.ts";
 import type { RequestLog } from "./observability/request-log.ts";
 import { protobufReader, protobufWriter } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
-import { Caller, jsonText, type Route, tellsCaller } from "./routes/route.ts";
+import { Caller, jsonText, needsIdentity, type Route } from "./routes/route.ts";
 
 export type AppConfig = AdmissionOptions["config"] &
   Pick<Config, "store" | "bodiesMax" | "produceBodyMax" | "importBodyMax" | "bodyMax"> &
@@ -48,7 +48,7 @@ export type Site = (
   prefix?: string,
 ) => Response | null | Promise<Response | null>;
 
-export interface FrontOptions extends AdmissionOptions {
+export interface HttpAppOptions extends AdmissionOptions {
   readonly config: AppConfig;
   readonly site?: Site;
   /** Absent = no API keys are required. */
@@ -58,21 +58,21 @@ export interface FrontOptions extends AdmissionOptions {
 }
 
 export type App = Front["app"];
-type Front = ReturnType<typeof createFront>;
+type Front = ReturnType<typeof createHttpApp>;
 
 /** `key`: `null` = no API key is required. */
-type Answer = (request: Request, key: KnownKey | null) => Response | Promise<Response>;
+type KeyedHandler = (request: Request, key: KnownKey | null) => Response | Promise<Response>;
 
-export function createFront(handlers: OperationHandlers, options: FrontOptions) {
+export function createHttpApp(handlers: OperationHandlers, options: HttpAppOptions) {
   const { config, site, authenticate, requestLog, node } = options;
   const { basePath = "" } = config;
   const app = new Elysia({ strictPath: true });
   const intake = new Intake(config.bodiesMax);
-  const admission = new Admission(options, () => intake.refuseSlowest());
+  const admission = new Admission(options, () => intake.rejectSlowest());
   const idleTimeouts = new IdleTimeouts((request, seconds) =>
     app.server?.timeout(request, seconds),
   );
-  const { get, post } = placing(app, basePath);
+  const { get, post } = addRoutes(app, basePath);
 
   function requireKey(request: Request): KnownKey | null {
     if (authenticate === undefined) return null;
@@ -82,8 +82,8 @@ export function createFront(handlers: OperationHandlers, options: FrontOptions) 
   }
 
   /** Admits and authenticates. A preflight is answered without a key. */
-  const keyed = (answer: Answer, path: string) =>
-    admission.around((request) => answer(request, requireKey(request)), path);
+  const keyed = (handler: KeyedHandler, path: string) =>
+    admission.wrap((request) => handler(request, requireKey(request)), path);
 
   /** Requests and bytes in progress. */
   const gauges = (): ServerGauges => ({
@@ -97,34 +97,34 @@ export function createFront(handlers: OperationHandlers, options: FrontOptions) 
     const route = handlers.routes[id] as Route<OperationId>;
     post(
       path,
-      keyed(operationAnswer({ id, route, config, intake, idleTimeouts, requestLog }), path),
+      keyed(operationHandler({ id, route, config, intake, idleTimeouts, requestLog }), path),
     );
   }
   const { health, livez, readyz, metrics, backup } = pages;
-  get(health.path, admission.around(handlers.health, health.path));
-  get(readyz.path, admission.around(handlers.ready, readyz.path));
+  get(health.path, admission.wrap(handlers.health, health.path));
+  get(readyz.path, admission.wrap(handlers.ready, readyz.path));
   // No admission: being full or addressed by another host name is no reason for a restart.
   get(livez.path, liveResponse);
-  get(metrics.path, keyed(metricsAnswer(handlers, gauges, idleTimeouts), metrics.path));
-  post(backup.path, keyed(backupAnswer(handlers, idleTimeouts), backup.path));
+  get(metrics.path, keyed(metricsHandler(handlers, gauges, idleTimeouts), metrics.path));
+  post(backup.path, keyed(backupHandler(handlers, idleTimeouts), backup.path));
   for (const [path, answer] of apiPageRoutes({ basePath, hasKeys: authenticate !== undefined }))
-    get(path, admission.around(answer));
-  const elsewhere = elsewhereAnswer({ site, requireKey, basePath });
-  app.all("/*", admission.around(elsewhere), { parse: "none" });
+    get(path, admission.wrap(answer));
+  const fallback = fallbackHandler({ site, requireKey, basePath });
+  app.all("/*", admission.wrap(fallback), { parse: "none" });
   return { app, gauges };
 }
 
 /** Adds each route at its path and, if there is a base path, below that as well. */
-function placing(app: Elysia, basePath: string) {
+function addRoutes(app: Elysia, basePath: string) {
   type Handler = (context: { readonly request: Request }) => Response | Promise<Response>;
-  const places = (path: string) => (basePath === "" ? [path] : [path, basePath + path]);
+  const pathsOf = (path: string) => (basePath === "" ? [path] : [path, basePath + path]);
   return {
     get: (path: string, handler: Handler): void => {
-      for (const place of places(path)) app.get(place, handler);
+      for (const place of pathsOf(path)) app.get(place, handler);
     },
     // `none`: Elysia must not read the body; `request.ts` explains why.
     post: (path: string, handler: Handler): void => {
-      for (const place of places(path)) app.post(place, handler, { parse: "none" });
+      for (const place of pathsOf(path)) app.post(place, handler, { parse: "none" });
     },
   };
 }
@@ -138,7 +138,7 @@ interface OperationOptions {
   readonly requestLog: RequestLog | undefined;
 }
 
-function operationAnswer(options: OperationOptions): Answer {
+function operationHandler(options: OperationOptions): KeyedHandler {
   const { id, route, config, intake, idleTimeouts, requestLog } = options;
   const bodyBytesMax = bodyBytesMaxOf(id, config);
   type Body = Parameters<typeof route>[0];
@@ -147,7 +147,7 @@ function operationAnswer(options: OperationOptions): Answer {
   const writeProtobuf = protobufWriter(id);
   const requireRole = roleCheck(operations[id], queueRoles(schema));
   const authorize = authorizerFor(operations[id], queueFinder(schema));
-  const needsCaller = tellsCaller(id);
+  const needsKeyIdentity = needsIdentity(id);
   return async (request, key) => {
     const type = checkContentType(request);
     if (key !== null) requireRole(key);
@@ -165,7 +165,7 @@ function operationAnswer(options: OperationOptions): Answer {
       // in forever.
       idleTimeouts.begin(request);
       const requestKey = request.headers.get(keyHeader);
-      const identity = needsCaller && key ? identityOf(key) : null;
+      const identity = needsKeyIdentity && key ? identityOf(key) : null;
       const caller = new Caller({ client: request, requestKey, identity, ...kept });
       const reply = await route(body, caller);
       const wanted = answerType(request, type);
@@ -181,11 +181,11 @@ function operationAnswer(options: OperationOptions): Answer {
   };
 }
 
-function metricsAnswer(
+function metricsHandler(
   { metrics }: OperationHandlers,
   gauges: () => ServerGauges,
   idleTimeouts: IdleTimeouts,
-): Answer {
+): KeyedHandler {
   const authorize = authorizerFor(pages.metrics.needs);
   return async (request, key) => {
     if (key !== null) authorize(key);
@@ -195,7 +195,7 @@ function metricsAnswer(
   };
 }
 
-function backupAnswer({ backup }: OperationHandlers, idleTimeouts: IdleTimeouts): Answer {
+function backupHandler({ backup }: OperationHandlers, idleTimeouts: IdleTimeouts): KeyedHandler {
   const authorize = authorizerFor(pages.backup.needs);
   return async (request, key) => {
     // A page may post a form to any site without a preflight.
@@ -210,14 +210,14 @@ function backupAnswer({ backup }: OperationHandlers, idleTimeouts: IdleTimeouts)
   };
 }
 
-interface ElsewhereOptions {
+interface FallbackOptions {
   readonly site: Site | undefined;
   readonly basePath: string;
   readonly requireKey: (request: Request) => unknown;
 }
 
 /** Answers all other paths: pages of the site, wrong methods, unknown paths. */
-function elsewhereAnswer({ site, basePath, requireKey }: ElsewhereOptions) {
+function fallbackHandler({ site, basePath, requireKey }: FallbackOptions) {
   return async (request: Request): Promise<Response> => {
     const path = pathOf(request);
     const isBelow = basePath !== "" && path.startsWith(`${basePath}/`);
@@ -231,9 +231,9 @@ function elsewhereAnswer({ site, basePath, requireKey }: ElsewhereOptions) {
     requireKey(request);
     if (allowed !== undefined) {
       const message = `http method '${request.method}' not allowed; only ${allowed}`;
-      throw new Refusal("wrong_method", message, { allow: allowed });
+      throw new HttpError("wrong_method", message, { allow: allowed });
     }
-    throw new Refusal("no_such_path", `path does not exist; got '${path.slice(0, 80)}'`);
+    throw new HttpError("no_such_path", `path does not exist; got '${path.slice(0, 80)}'`);
   };
 }
 

@@ -9,13 +9,13 @@ import { type Clock, sharedClock, systemClock, TestClock } from "../engine/model
 import manifest from "../package.json" with { type: "json" };
 import { commitFatesOf, durabilityOf, type SharedSession } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
-import { createFront } from "./app.ts";
+import { createHttpApp } from "./app.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { KeyFile, KeyFileError } from "./auth/key-file.ts";
 import type { Config, PlacedConfig } from "./config/settings.ts";
 import { ListenError, type Listening, listen, tryListening } from "./http/connections/listen.ts";
 import { readTls, type Tls } from "./http/connections/tls.ts";
-import { tlsLookMs, watchTls } from "./http/connections/tls-files.ts";
+import { tlsCheckMs, watchTls } from "./http/connections/tls-files.ts";
 import { type LocalOptions, localHandlers, shardsHere } from "./http/operation-handlers.ts";
 import { openSite } from "./http/site.ts";
 import type { DrainRequest } from "./nodes/drain-requests.ts";
@@ -26,7 +26,7 @@ import { LostCommits } from "./observability/lost-commits.ts";
 import { type CommitFates, Metrics } from "./observability/metrics.ts";
 import { RequestLog } from "./observability/request-log.ts";
 import { backupResponse } from "./storage/backup.ts";
-import { nodesIn, sessionFor, shardsIn } from "./storage/cluster-shards.ts";
+import { nodesIn, resolveShardCount, sessionFor } from "./storage/cluster-shards.ts";
 import { DataFolderError, openDataFolder } from "./storage/data-folder.ts";
 import { engineOptionsOf, storeOf } from "./storage/engine-options.ts";
 import { resolvePlacement, threadConfig } from "./threads/placement.ts";
@@ -84,7 +84,8 @@ export async function openServer(given: Config, log: Log): Promise<Server> {
   try {
     await tryListening(given);
     const folder = given.store === "sqlite" ? openDataFolder(given.data) : null;
-    const shards = folder?.shards ?? (given.store === "postgres" ? await shardsIn(given) : 1);
+    const shards =
+      folder?.shards ?? (given.store === "postgres" ? await resolveShardCount(given) : 1);
     const config = resolvePlacement(given, { shards });
     try {
       return await serve({ config, log, tls: read.tls, keys });
@@ -126,7 +127,7 @@ async function serve(parts: Parts): Promise<Server> {
       const look = watchTls({ files: config, readFile, renew, log });
       setInterval(() => {
         if (!closing) look();
-      }, tlsLookMs).unref();
+      }, tlsCheckMs).unref();
     }
     return {
       url,
@@ -215,7 +216,7 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
     ...backupsOf(config, threads ?? shards.engines[0]),
     ...(node && peers && { node: peers, unserved: () => node.unserved }),
   });
-  const front = createFront(handlers, {
+  const front = createHttpApp(handlers, {
     ...{ config: threadConfig(config), log, counts: metrics.requests },
     site: openSite(siteFolders),
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),

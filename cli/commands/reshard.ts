@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { manifestName } from "../../engine/backup.ts";
 import { DataFolderError } from "../../server/storage/data-folder.ts";
-import { reshardData, shardsIn, shardsMax } from "../../server/storage/reshard.ts";
+import { countShards, reshardData, shardsMax } from "../../server/storage/reshard.ts";
 import { StoreError } from "../../stores/store.ts";
 import { UsageError } from "../exit-codes.ts";
 import { interruption } from "../interrupt.ts";
@@ -22,7 +22,7 @@ interface Options {
 
 /** The store to reshard, its name for people, and the flags of a server on it. */
 interface Place {
-  readonly store: Parameters<typeof shardsIn>[0];
+  readonly store: Parameters<typeof countShards>[0];
   readonly name: string;
   readonly flags: string;
 }
@@ -108,7 +108,7 @@ async function shardsBefore(options: Options): Promise<number> {
   if (store.kind === "sqlite" && existsSync(join(store.directory, manifestName))) {
     throw new UsageError(`${invalid}, got a backup, which restore copies into a data folder`);
   }
-  const before = await shardsIn(store);
+  const before = await countShards(store);
   if (before === 0) throw new UsageError(`${invalid}, got '${name}'`);
   if (before !== options.shards) return before;
   const expected = "expected another number than the data have";

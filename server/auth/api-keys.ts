@@ -9,7 +9,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import {
-  everything,
+  allRights,
   type KeyIdentity,
   type Rights,
   readRights,
@@ -65,7 +65,7 @@ export function parseApiKeys(text: string): ApiKeys {
     if (line === "" || line.startsWith("#")) continue;
     const read = readLine(line);
     const digest = line.slice(0, digestDigits);
-    const sum = typeof read === "string" ? read : added(read, identities.get(digest));
+    const sum = typeof read === "string" ? read : mergeLines(read, identities.get(digest));
     if (typeof sum === "string") {
       return { ok: false, fault: `line ${index + 1} is invalid; ${sum}` };
     }
@@ -84,14 +84,14 @@ export function parseApiKeys(text: string): ApiKeys {
 }
 
 /** Merges a line with the earlier lines of its key; returns a text if they are invalid together. */
-function added(line: KeyIdentity, before: KeyIdentity = line): KeyIdentity | string {
+function mergeLines(line: KeyIdentity, before: KeyIdentity = line): KeyIdentity | string {
   if (before.name !== line.name) return "expected one name for a digest";
   const all = [...before.rights, ...line.rights];
   const rights = all.filter(
     (each, index) => all.findIndex((other) => rightsText(other) === rightsText(each)) === index,
   );
   // Either a second line was meant to limit the key, or the first was forgotten.
-  if (rights.length > 1 && rights.includes(everything)) {
+  if (rights.length > 1 && rights.includes(allRights)) {
     return "expected role= in each line of a digest";
   }
   return { name: line.name, rights };

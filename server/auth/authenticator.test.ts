@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Refusal } from "../http/reply.ts";
+import { HttpError } from "../http/reply.ts";
 import { createLog } from "../observability/log.ts";
 import { knownKey } from "../testing/known-key.ts";
 import { createAuthenticator } from "./authenticator.ts";
@@ -19,7 +19,7 @@ function setup() {
       authenticate(new Request("http://localhost/", { headers }), () => address);
       return null;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof HttpError)) throw error;
       return { code: error.code, message: error.message, headers: error.headers };
     }
   };

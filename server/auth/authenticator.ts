@@ -1,7 +1,7 @@
 // Authenticates requests by API key. A valid key always passes, so that a client with a wrong one
 // cannot lock out others behind the same address. Wrong keys are limited per address.
 
-import { Refusal } from "../http/reply.ts";
+import { HttpError } from "../http/reply.ts";
 import type { Log } from "../observability/log.ts";
 import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import type { KnownKey } from "./key-file.ts";
@@ -12,7 +12,7 @@ export interface Keys {
 }
 
 /**
- * Returns the request's key, or throws a `Refusal`. `addressOf` is called only when the key is
+ * Returns the request's key, or throws an `HttpError`. `addressOf` is called only when the key is
  * wrong; `null` = unknown.
  */
 export type Authenticator = (request: Request, addressOf: () => string | null) => KnownKey;
@@ -48,7 +48,7 @@ export function createAuthenticator({
     const { isFirstTooMany, waitMs } = limiter.add(address);
     if (isFirstTooMany) log.warn("too many wrong API keys from one address", { address });
     if (waitMs > 0) {
-      throw new Refusal("wrong_keys", "too many wrong API keys; try again later", {
+      throw new HttpError("wrong_keys", "too many wrong API keys; try again later", {
         "retry-after": String(Math.ceil(waitMs / 1_000)),
       });
     }
@@ -60,6 +60,6 @@ export function createAuthenticator({
   };
 }
 
-function unauthorized(message: string): Refusal {
-  return new Refusal("unauthorized", message, { "www-authenticate": 'Bearer realm="holdfast"' });
+function unauthorized(message: string): HttpError {
+  return new HttpError("unauthorized", message, { "www-authenticate": 'Bearer realm="holdfast"' });
 }

@@ -2,22 +2,22 @@
 
 import type { Needs } from "../../openapi/operations.ts";
 import type { NamedQueue } from "../../openapi/queue-names.ts";
-import { Refusal } from "../http/reply.ts";
+import { HttpError } from "../http/reply.ts";
 import type { KnownKey } from "./key-file.ts";
 import type { Needed } from "./key-rights.ts";
 
-/** Throws a `Refusal` and counts it, unless the key allows the request. */
+/** Throws an `HttpError` and counts it, unless the key allows the request. */
 export type Authorize = (key: KnownKey, request?: unknown) => void;
 
 const verbs: Readonly<Record<Needed, string>> = {
   produce: "produce to",
   consume: "consume from",
-  read: "look at",
+  read: "read",
   admin: "administer",
-  any: "look at",
+  any: "read",
 };
 
-/** Bounds the names in a refusal, which are not validated. */
+/** Bounds the names in an error reply, which are not validated. */
 const nameMax = 80;
 
 /** `queuesIn`: the queues that a request names. */
@@ -33,7 +33,7 @@ export function authorizerFor(
       const needed = own ?? role;
       if (!scopes[needed].has(name)) {
         const queue = `'${name.slice(0, nameMax)}'`;
-        throw refusalOf(key, `${verbs[needed]} ${queue}`, `${roleText(needed)} for that queue`);
+        throw notAllowed(key, `${verbs[needed]} ${queue}`, `${roleText(needed)} for that queue`);
       }
     }
     if (named.length > 0 && reach === "named") return;
@@ -41,12 +41,12 @@ export function authorizerFor(
     const { isAll, isNone } = scopes[role];
     if (isAll || (reach === "visible" && !isNone)) return;
     const where = reach === "visible" ? "" : " for all queues";
-    throw refusalOf(key, "make this request", `${roleText(role)}${where}`);
+    throw notAllowed(key, "make this request", `${roleText(role)}${where}`);
   };
 }
 
 /**
- * Throws a `Refusal` and counts it if the key allows the operation for no queue. Needs no body.
+ * Throws an `HttpError` and counts it if the key allows the operation for no queue. Needs no body.
  * `others`: roles that suffice for parts of a request.
  */
 export function roleCheck(
@@ -57,7 +57,7 @@ export function roleCheck(
     const { scopes } = key;
     if ([role, ...others].some((one) => !scopes[one].isNone)) return;
     const what = reach === undefined ? `${verbs[role]} any queue` : "make this request";
-    throw refusalOf(key, what, roleText(role));
+    throw notAllowed(key, what, roleText(role));
   };
 }
 
@@ -65,8 +65,8 @@ function roleText(needed: Needed): string {
   return needed === "any" ? "a role" : `the role '${needed}'`;
 }
 
-function refusalOf({ name, use }: KnownKey, what: string, needed: string): Refusal {
-  use.refusals += 1;
+function notAllowed({ name, use }: KnownKey, what: string, needed: string): HttpError {
+  use.deniedCount += 1;
   const subject = name === "" ? "this key" : `key '${name.slice(0, nameMax)}'`;
-  return new Refusal("not_allowed", `${subject} is not allowed to ${what}; it needs ${needed}`);
+  return new HttpError("not_allowed", `${subject} is not allowed to ${what}; it needs ${needed}`);
 }

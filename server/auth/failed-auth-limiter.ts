@@ -11,7 +11,7 @@ export const failedAuthLimits = {
   addressesMax: 10_000,
 } as const;
 
-interface Entry {
+interface FailureWindow {
   count: number;
   readonly since: number;
 }
@@ -27,7 +27,7 @@ export class FailedAuthLimiter {
   readonly #now: () => number;
   readonly #countMax: number;
   /** In the order in which their windows began. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, FailureWindow>();
 
   /** `threads`: each has a limiter and takes its share of `countMax`. */
   constructor(now: () => number, threads = 1) {
@@ -54,7 +54,7 @@ export class FailedAuthLimiter {
     };
   }
 
-  #begin(network: string, since: number): Entry {
+  #begin(network: string, since: number): FailureWindow {
     const entry = { count: 0, since };
     this.#entries.delete(network);
     this.#entries.set(network, entry);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { SmallDisk, whyNoDisk } from "../../proof/processes/small-disk.ts";
 import { createLog } from "../observability/log.ts";
 import { newApiKey } from "./api-keys.ts";
-import { addKeyLine, KeyFile, KeyFileError, mergedInfos, stampOf } from "./key-file.ts";
+import { addKeyLine, fileStamp, KeyFile, KeyFileError, mergedInfos } from "./key-file.ts";
 
 const [one, two] = [newApiKey("one"), newApiKey("two")];
 
@@ -56,8 +56,8 @@ test("key file: a file of the same size written in place is noticed", () => {
   using file = setup(one.line);
   const keys = file.open();
   // Written again until the file system's clock has advanced.
-  const before = stampOf(file.path);
-  while (stampOf(file.path) === before) writeFileSync(file.path, two.line);
+  const before = fileStamp(file.path);
+  while (fileStamp(file.path) === before) writeFileSync(file.path, two.line);
   file.pass(1_000);
   expect([one, two].map(({ key }) => keys.find(key) !== null)).toEqual([false, true]);
 });
@@ -106,7 +106,7 @@ test("key file: what a key was used for is told, and outlives that the file is r
   const before = Date.now();
   const known = keys.find(one.key);
   if (known === null) throw new Error("the key is not known");
-  known.use.refusals += 2;
+  known.use.deniedCount += 2;
   file.replace(`${two.line.slice(0, 64)}  role=read queues=a*  two\n${one.line}\n`);
   file.pass(1_000);
   const [second, first] = keys.infos;

@@ -15,10 +15,10 @@ import {
 import type { KeyInfo } from "../../openapi/schemas.ts";
 import type { Log } from "../observability/log.ts";
 import { type ApiKey, findKey, parseApiKeys } from "./api-keys.ts";
-import { toldRights } from "./key-rights.ts";
+import { rightsReply } from "./key-rights.ts";
 
 /** A withdrawn key is accepted for at most this long. */
-const lookMs = 1_000;
+const checkMs = 1_000;
 /** Enough digits to find a key's line, too few to be of use to an attacker. */
 const shownDigits = 8;
 /** A larger file is not a file of keys. */
@@ -35,7 +35,8 @@ export interface KeyFileOptions {
 export interface KeyUse {
   /** Epoch milliseconds; `null` = never. */
   lastUsedAt: number | null;
-  refusals: number;
+  /** Requests denied for lack of a role. */
+  deniedCount: number;
 }
 
 export interface KnownKey extends ApiKey {
@@ -52,19 +53,19 @@ export class KeyFile {
   #keys: readonly KnownKey[];
   /** Changes whenever the file does. */
   #stamp: string;
-  #lookedAt: number;
+  #checkedAt: number;
 
   /** Throws a `KeyFileError` unless the file is valid and has a key. */
   constructor(options: KeyFileOptions) {
     this.#options = options;
-    this.#lookedAt = options.now();
-    this.#stamp = stampOf(options.path);
-    this.#keys = known(readKeys(options.path), []);
+    this.#checkedAt = options.now();
+    this.#stamp = fileStamp(options.path);
+    this.#keys = withUse(readKeys(options.path), []);
   }
 
   /** `null` = unknown. */
   find(key: string): KnownKey | null {
-    this.#look();
+    this.#reloadIfChanged();
     const found = findKey(key, this.#keys);
     if (found !== null) found.use.lastUsedAt = Date.now();
     return found;
@@ -72,26 +73,26 @@ export class KeyFile {
 
   /** The accepted keys and their use. */
   get infos(): readonly KeyInfo[] {
-    this.#look();
+    this.#reloadIfChanged();
     return this.#keys.map(({ digest, name, rights, use }) => ({
       digest: digest.toString("hex").slice(0, shownDigits),
       name,
-      ...toldRights({ rights }),
+      ...rightsReply({ rights }),
       last_used_at: use.lastUsedAt === null ? null : toSecond(use.lastUsedAt),
-      refusals: use.refusals,
+      refusals: use.deniedCount,
     }));
   }
 
-  #look(): void {
+  #reloadIfChanged(): void {
     const { path, log, now } = this.#options;
-    if (now() - this.#lookedAt < lookMs) return;
-    this.#lookedAt = now();
+    if (now() - this.#checkedAt < checkMs) return;
+    this.#checkedAt = now();
     // Stamped before it is read: a change in between is noticed at the next check.
-    const stamp = stampOf(path);
+    const stamp = fileStamp(path);
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;
     try {
-      this.#keys = known(readKeys(path), this.#keys);
+      this.#keys = withUse(readKeys(path), this.#keys);
       log.info("API keys were read again", { keys: this.#keys.length });
     } catch (error) {
       if (!(error instanceof KeyFileError)) throw error;
@@ -101,10 +102,10 @@ export class KeyFile {
 }
 
 /** Keeps the use of keys that were known before. */
-function known(keys: readonly ApiKey[], before: readonly KnownKey[]): readonly KnownKey[] {
+function withUse(keys: readonly ApiKey[], before: readonly KnownKey[]): readonly KnownKey[] {
   return keys.map((key) => {
     const same = before.find(({ digest }) => digest.equals(key.digest));
-    return { ...key, use: same?.use ?? { lastUsedAt: null, refusals: 0 } };
+    return { ...key, use: same?.use ?? { lastUsedAt: null, deniedCount: 0 } };
   });
 }
 
@@ -186,7 +187,7 @@ function readKeys(path: string): readonly ApiKey[] {
 }
 
 /** Includes the inode number: a replaced file may have the same size and times. */
-export function stampOf(path: string): string {
+export function fileStamp(path: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
     return [ino, size, mtimeNs, ctimeNs].join();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { everything, isForAllQueues, queueTest, readRights, rightsText } from "./key-rights.ts";
+import { allRights, isForAllQueues, queueTest, readRights, rightsText } from "./key-rights.ts";
 
 test.each([
   [["orders"], ["orders"], ["order", "orders2", "Orders", "", "*"]],
@@ -24,7 +24,7 @@ test.each([
   const isFor = queueTest(patterns);
   expect(names.filter((name) => !isFor(name))).toEqual([]);
   expect(others.filter(isFor)).toEqual([]);
-  const identity = { name: "", rights: [{ ...everything, queues: patterns }] };
+  const identity = { name: "", rights: [{ ...allRights, queues: patterns }] };
   expect(isForAllQueues(identity, "read")).toBe(patterns.includes("*"));
 });
 
@@ -44,7 +44,7 @@ test("queues: a name made to take long is looked at once for each piece of a pat
 });
 
 test.each([
-  [[], everything],
+  [[], allRights],
   [["role=produce"], { roles: ["produce"], queues: ["*"] }],
   [
     ["queues=orders*,billing", "role=consume,read"],

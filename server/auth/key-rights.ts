@@ -21,7 +21,7 @@ export interface KeyIdentity {
 export type Needed = Needs["role"];
 
 export const allQueues = "*";
-export const everything: Rights = { roles: ["admin"], queues: [allQueues] };
+export const allRights: Rights = { roles: ["admin"], queues: [allQueues] };
 
 export type ReadRights =
   | { readonly ok: true; readonly rights: Rights }
@@ -38,7 +38,7 @@ export function readRights(words: readonly string[]): ReadRights {
     if (given.has(setting)) return faulty(`expected ${setting}= once`);
     given.set(setting, word.slice(at + 1).split(","));
   }
-  if (given.size === 0) return { ok: true, rights: everything };
+  if (given.size === 0) return { ok: true, rights: allRights };
   const roles = given.get("role") ?? [];
   const queues = given.get("queues") ?? [allQueues];
   if (roles.length === 0) return faulty("expected role= with queues=");
@@ -61,7 +61,10 @@ export function rightsText({ roles, queues }: Rights): string {
 }
 
 /** Patterns of the queues for which a key has a role. */
-export function queuesOf({ rights }: Pick<KeyIdentity, "rights">, role: Needed): readonly string[] {
+export function queuePatterns(
+  { rights }: Pick<KeyIdentity, "rights">,
+  role: Needed,
+): readonly string[] {
   const has = ({ roles }: Rights) => roles.includes("admin") || roles.some((own) => own === role);
   return rights.filter((each) => role === "any" || has(each)).flatMap(({ queues }) => queues);
 }
@@ -77,7 +80,7 @@ export type Scopes = Readonly<Record<Needed, Scope>>;
 
 export function scopesOf(identity: Pick<KeyIdentity, "rights">): Scopes {
   const scopeOf = (role: Needed): Scope => {
-    const patterns = queuesOf(identity, role);
+    const patterns = queuePatterns(identity, role);
     const isAll = patterns.includes(allQueues);
     return { isNone: patterns.length === 0, isAll, has: queueTest(patterns) };
   };
@@ -91,7 +94,7 @@ export function scopesOf(identity: Pick<KeyIdentity, "rights">): Scopes {
 }
 
 /** The fields of a reply: all rights together, and each separately. */
-export function toldRights({ rights }: Pick<KeyIdentity, "rights">) {
+export function rightsReply({ rights }: Pick<KeyIdentity, "rights">) {
   return {
     roles: [...new Set(rights.flatMap(({ roles }) => roles))],
     queues: [...new Set(rights.flatMap(({ queues }) => queues))],
@@ -107,26 +110,29 @@ export function queueTest(patterns: readonly string[]): (name: string) => boolea
   if (patterns.includes(allQueues)) return () => true;
   const names = new Set(patterns.filter((pattern) => !pattern.includes("*")));
   const wild = patterns.filter((pattern) => pattern.includes("*")).map((each) => each.split("*"));
-  return (name) => names.has(name) || wild.some((pieces) => isMadeOf(name, pieces));
+  return (name) => names.has(name) || wild.some((pieces) => matchesPieces(name, pieces));
 }
 
 /** Returns a test of whether the key has a role for a queue; `null` = no keys are required. */
-export function testFor(identity: KeyIdentity | null, role: Needed): (queue: string) => boolean {
-  return queueTest(identity === null ? everything.queues : queuesOf(identity, role));
+export function queueTestFor(
+  identity: KeyIdentity | null,
+  role: Needed,
+): (queue: string) => boolean {
+  return queueTest(identity === null ? allRights.queues : queuePatterns(identity, role));
 }
 
 /** Returns a test of whether the key may see a queue; `null` = no keys are required. */
 export function visibleTo(identity: KeyIdentity | null): (queue: string) => boolean {
-  return testFor(identity, "read");
+  return queueTestFor(identity, "read");
 }
 
 /** Whether the key has the role for all queues. */
 export function isForAllQueues(identity: KeyIdentity, role: Needed): boolean {
-  return queuesOf(identity, role).includes(allQueues);
+  return queuePatterns(identity, role).includes(allQueues);
 }
 
 /** Whether the text has the pieces in order, the first at its start and the last at its end. */
-function isMadeOf(text: string, pieces: readonly string[]): boolean {
+function matchesPieces(text: string, pieces: readonly string[]): boolean {
   const [first = "", ...rest] = pieces;
   const last = rest.pop() ?? "";
   const end = text.length - last.length;

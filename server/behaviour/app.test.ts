@@ -623,7 +623,7 @@ describe("validation", () => {
     );
   });
 
-  test("no body at all, however broken, gets anything but a refusal of the contract", async () => {
+  test("no body at all, however broken, gets anything but an error reply of the contract", async () => {
     await using server = await setup();
     const ids = Object.keys(operations) as OperationId[];
     const value = fc.oneof(
@@ -763,8 +763,8 @@ describe("guards", () => {
     const { response } = await server.post("stats", JSON.stringify(orders), headers);
     expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
     expect(response.headers.get("access-control-expose-headers")).toBe("idempotency-replayed");
-    const { code, response: refusal } = await server.post("stats", "{}", headers);
-    expect([code, refusal.headers.get("access-control-allow-origin")]).toEqual([
+    const { code, response: reply } = await server.post("stats", "{}", headers);
+    expect([code, reply.headers.get("access-control-allow-origin")]).toEqual([
       400,
       "https://app.example.com",
     ]);
@@ -893,7 +893,7 @@ describe("keys", () => {
   const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
   const authenticate = () => createAuthenticator({ keys, log: silentLog, now: () => 0 });
 
-  test("all but the probes need one; a refusal changes nothing and reads no body", async () => {
+  test("all but the probes need one; a rejected request changes nothing, and its body is not read", async () => {
     await using server = await setup();
     await using kept = await setup({ engines: [server.engine], authenticate: authenticate() });
     const right = { ...jsonType, authorization: "Bearer right" };

@@ -272,7 +272,7 @@ test("explain: by any id that it had; and of one that is gone, that it is", asyn
 
 const nobody = `1${"z".repeat(26)}`;
 const long = "x".repeat(2_049);
-const refusals: readonly [OperationId, object, number, string][] = [
+const rejected: readonly [OperationId, object, number, string][] = [
   ["findItems", { queue_name: "none" }, 400, "queue does not exist; no such queue named 'none'"],
   ["findItems", { ...orders, partition: 7 }, 400, "partition"],
   ["findItems", { ...orders, limit: 0 }, 400, "limit"],
@@ -384,7 +384,7 @@ const refusals: readonly [OperationId, object, number, string][] = [
   ],
 ];
 
-test.each(refusals)("%s: %j is refused with %p", async (id, body, code, message) => {
+test.each(rejected)("%s: %j is refused with %p", async (id, body, code, message) => {
   await using app = await run();
   const answer = await app.call(id, body);
   expect([answer.code, answer.body.message]).toEqual([code, expect.stringContaining(message)]);
@@ -406,7 +406,7 @@ test.each<[object, string]>([
   expect([answer.code, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
 });
 
-/** Makes a call in protobuf; returns the status and the reply or refusal. */
+/** Makes a call in protobuf; returns the status and the reply. */
 async function inProtobuf(app: RunningApp, id: OperationId, body: object) {
   const { request, reply } = operationMessages[id];
   const headers = { "content-type": "application/protobuf" };

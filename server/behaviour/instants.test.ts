@@ -74,11 +74,11 @@ test("retry_after: a length that counts from the call, beside no instant", async
     code: 400,
     body: { message: refused },
   });
-  const refusals = [
+  const rejected = [
     ["soon", 'retry after is invalid; time: invalid duration "soon"'],
     ["9000h", "retry after is invalid"],
   ] as const;
-  for (const [retry_after, message] of refusals) {
+  for (const [retry_after, message] of rejected) {
     const { code, body } = await app.call("retry", {
       ...place,
       items: [{ id: a?.id ?? "", retry_after }],

@@ -282,7 +282,7 @@ test("tasks: they are there after a restart, and go on", async () => {
 });
 
 const long = "x".repeat(2_049);
-const refusals: readonly [OperationId, object, number, string][] = [
+const rejected: readonly [OperationId, object, number, string][] = [
   ["redrive", {}, 400, "queue_name is required"],
   ["redrive", { queue_name: "none" }, 400, "queue does not exist; no such queue named 'none'"],
   ["redrive", { ...dead, to: "none" }, 400, "queue does not exist; no such queue named 'none'"],
@@ -345,7 +345,7 @@ const refusals: readonly [OperationId, object, number, string][] = [
   ["cancelTask", { task_id: 1 }, 400, "task_id is invalid; expected a string, got 1"],
 ];
 
-test.each(refusals)("%s: %j is refused with %p", async (id, body, code, message) => {
+test.each(rejected)("%s: %j is refused with %p", async (id, body, code, message) => {
   await using app = await setup();
   const answer = await app.call(id, body);
   expect([answer.code, answer.body.message]).toEqual([code, expect.stringContaining(message)]);
@@ -358,7 +358,7 @@ test("a task's id that is asked for is quoted in part", async () => {
   expect(body.message.length).toBeLessThan(200);
 });
 
-/** Makes a call in protobuf; returns the status and the reply or refusal. */
+/** Makes a call in protobuf; returns the status and the reply. */
 async function inProtobuf(app: RunningApp, id: OperationId, body: object) {
   const { request, reply } = operationMessages[id];
   const headers = { "content-type": "application/protobuf" };

@@ -216,7 +216,7 @@ test("fault 29: partitions are capped, and no client makes the metrics grow with
   expect((await app.metrics()).length).toBeLessThan(before + (queueLabelsMax + 1) * 22);
 });
 
-// The document's example of each refusal equals the server's refusal.
+// The document's example of each error reply equals the reply of the server.
 const sampleId = operations.complete.example.ids[0];
 
 type Provoke = (app: RunningApp) => Promise<Answer | null | undefined>;
@@ -254,7 +254,7 @@ const unknown = { queue_name: "none" };
 const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
 const page = { ...place, pivot: "", limit: 1 };
 
-const refusals: readonly [OperationId, number, Provoke][] = [
+const rejected: readonly [OperationId, number, Provoke][] = [
   ["produce", 400, (app) => app.call("produce", { ...timed, items: [] })],
   ["produce", 454, late("produce", () => ({ ...timed, items: [{}] }))],
   [
@@ -369,7 +369,7 @@ const refusals: readonly [OperationId, number, Provoke][] = [
   ["deleteItems", 400, (app) => app.call("deleteItems", { ...place, ids: [] })],
 ];
 
-/** Operations whose refusal is provoked with an unknown queue. */
+/** Operations that are rejected for an unknown queue. */
 const ofUnknown: readonly [OperationId, object][] = [
   ["queueInfo", { name: "none" }],
   ["deleteQueue", { ...unknown, force: true }],
@@ -378,7 +378,7 @@ const ofUnknown: readonly [OperationId, object][] = [
 ];
 
 test.each([
-  ...refusals,
+  ...rejected,
   ...ofUnknown.map(([id, body]): [OperationId, number, Provoke] => [
     id,
     400,

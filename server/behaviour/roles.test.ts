@@ -120,7 +120,7 @@ test.each(Object.keys(operations) as OperationId[])(
   },
 );
 
-test("a refusal comes before anything is done, and says what is missing", async () => {
+test("a call without the role is denied before it has an effect, and the reply names the role", async () => {
   await using server = await setup();
   const items = [{ utf8: "x" }];
   const produce = { queue_name: "orders", request_timeout: "1m", items };
@@ -147,7 +147,7 @@ test("a refusal comes before anything is done, and says what is missing", async 
     const { body } = await server.call("prometheus", "inspect", { queue_name: name });
     expect(body).toMatchObject({ queue_name: name, queued });
   }
-  // The refusal does not reveal whether the queue exists.
+  // The reply does not reveal whether the queue exists.
   const hidden = ["other", "missing"].map((queue_name) =>
     server.call("viewer", "stats", { queue_name }),
   );
@@ -191,7 +191,7 @@ test("deleteQueue: a dead queue takes a key that administers all queues that sen
   expect(action).toMatchObject({ operation: "deleteQueue", to_queues: ["orders"] });
 });
 
-test("a refusal names only queues that the key may look at", async () => {
+test("an error reply names only queues that the key may read", async () => {
   await using server = await setup();
   await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "orders-dead" });
   const remove = { queue_name: "orders-dead", force: false };
@@ -608,7 +608,7 @@ test("what is done by hand is logged and listed, with who and what came of it; n
   });
   await server.call("anna", "advance", { by: "1m" });
   await server.send("anna", pages.backup.path, { method: "POST", body: "{}" });
-  // The key lacks the role: this counts as its refusal, not as an action.
+  // The key lacks the role: this counts as a denied request, not as an action.
   await server.call("worker", "deleteQueue", { queue_name: "orders", force: true });
   const expected = [
     ["both", "retry", "orders", 1, 453],

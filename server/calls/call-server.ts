@@ -3,7 +3,7 @@
 
 import { QueueError } from "../../engine/model/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
-import { Refusal } from "../http/reply.ts";
+import { HttpError } from "../http/reply.ts";
 import type { Log } from "../observability/log.ts";
 import { Caller, JsonText, jsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Answer, Call, NumberedAnswer } from "./call.ts";
@@ -99,7 +99,7 @@ export function doneAnswer(reply: unknown, { isReplayed }: Caller): Answer {
 
 /** Rethrows errors that are not meant for the caller. */
 export function errorAnswer(error: unknown): Answer {
-  if (error instanceof Refusal) {
+  if (error instanceof HttpError) {
     return { is: "refusal", reason: error.reason, message: error.message };
   }
   if (!(error instanceof QueueError)) throw error;
@@ -136,7 +136,7 @@ export function replyOf(answer: Answer, caller: Caller): JsonText {
     case "failure":
       throw QueueError.from(answer.failure);
     case "refusal":
-      throw new Refusal(answer.reason, answer.message);
+      throw new HttpError(answer.reason, answer.message);
     case "moved":
     case "lost":
     case "failed":

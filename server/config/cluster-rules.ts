@@ -1,14 +1,14 @@
 // Checks combinations of settings about databases and nodes.
 
 import { isPublic } from "../http/connections/bind-rules.ts";
+import { formatValue } from "./format-value.ts";
 import type { Config } from "./settings.ts";
-import { shown } from "./shown.ts";
 
 export function databaseFaults(config: Config): readonly string[] {
   const { store, databaseUrl, databasePooler, requireReplica, backups } = config;
   const faults: string[] = [];
   if (store !== "postgres") {
-    const expected = `expected --store postgres with it, got ${shown(store)}`;
+    const expected = `expected --store postgres with it, got ${formatValue(store)}`;
     if (requireReplica) faults.push(`--require-replica is of a database; ${expected}`);
     if (databasePooler !== "none") faults.push(`--database-pooler is of a database; ${expected}`);
     return faults;
@@ -19,7 +19,7 @@ export function databaseFaults(config: Config): readonly string[] {
   }
   if (backups !== "") {
     const expected = "expected none with --store postgres, which pg_dump copies";
-    faults.push(`--backups is of files; ${expected}, got ${shown(backups)}`);
+    faults.push(`--backups is of files; ${expected}, got ${formatValue(backups)}`);
   }
   return [...faults, ...severalDatabasesFaults(config)];
 }
@@ -36,7 +36,7 @@ function severalDatabasesFaults({ databaseUrl, nodeUrl }: Config): readonly stri
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) {
     const expected = "expected each database once";
-    faults.push(`--database-url is invalid; ${expected}, got ${shown(twice)} again`);
+    faults.push(`--database-url is invalid; ${expected}, got ${formatValue(twice)} again`);
   }
   return faults;
 }
@@ -48,7 +48,7 @@ export function databaseName(url: string): string {
 
 export function nodeFaults({ store, nodeUrl, testClock }: Config): readonly string[] {
   if (nodeUrl === "") return [];
-  const got = `got ${shown(nodeUrl)}`;
+  const got = `got ${formatValue(nodeUrl)}`;
   const faults: string[] = [];
   if (store !== "postgres") {
     faults.push(

@@ -7,7 +7,8 @@ import { parseDuration } from "../../engine/model/duration.ts";
 import { didYouMean } from "../../openapi/did-you-mean.ts";
 import { bindFaults } from "../http/connections/bind-rules.ts";
 import { databaseFaults, nodeFaults } from "./cluster-rules.ts";
-import { isClusterVariable } from "./cluster-variables.ts";
+import { formatSecret, formatValue } from "./format-value.ts";
+import { isServiceVariable } from "./service-variables.ts";
 import {
   type Config,
   ConfigSchema,
@@ -16,7 +17,6 @@ import {
   type Setting,
   settings,
 } from "./settings.ts";
-import { shown, shownWithoutPassword } from "./shown.ts";
 
 export interface ConfigSource {
   /** The arguments without the names of program and command. */
@@ -36,12 +36,12 @@ export type ConfigResult =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** A value before validation, and its source for fault texts. */
-interface Given {
+interface GivenValue {
   readonly source: string;
   readonly value: unknown;
 }
 
-type Layer = Map<Setting, Given>;
+type Layer = Map<Setting, GivenValue>;
 
 const all = [configFile, ...settings];
 const byFlag = new Map(all.map((setting) => [setting.flag, setting]));
@@ -55,7 +55,9 @@ export function readConfig(source: ConfigSource): ConfigResult {
   const { layer: fromEnv, ignored } = readEnv(source.env, faults);
   const path = fromFlags.get(configFile) ?? fromEnv.get(configFile);
   const fromFile =
-    path === undefined ? new Map<Setting, Given>() : readConfigFile(path, source.readFile, faults);
+    path === undefined
+      ? new Map<Setting, GivenValue>()
+      : readConfigFile(path, source.readFile, faults);
 
   const config: Record<string, unknown> = {};
   for (const setting of settings) {
@@ -66,7 +68,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
     } else if (Value.Check(schema, given.value) && given.value !== "") {
       config[key] = given.value;
     } else {
-      const got = schema["isSecret"] ? shownWithoutPassword(given.value) : shown(given.value);
+      const got = schema["isSecret"] ? formatSecret(given.value) : formatValue(given.value);
       faults.push(`${given.source} is invalid; expected ${setting.expected}, got ${got}`);
     }
   }
@@ -83,13 +85,13 @@ function readFlags(argv: readonly string[], faults: string[]): Layer {
   const rest = [...argv];
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
     if (!argument.startsWith("--") || argument === "--") {
-      faults.push(`unexpected argument; expected a flag, got ${shown(argument)}`);
+      faults.push(`unexpected argument; expected a flag, got ${formatValue(argument)}`);
       continue;
     }
     let [, flag = "", written] = /^([^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
     const setting = byFlag.get(flag);
     if (setting === undefined) {
-      const got = `${shown(flag)}${didYouMean(flag, [...byFlag.keys()])}`;
+      const got = `${formatValue(flag)}${didYouMean(flag, [...byFlag.keys()])}`;
       faults.push(`unknown flag; expected one that --help lists, got ${got}`);
       // The next argument is most likely the flag's value, and not a fault of its own.
       if (written === undefined && isValue(rest[0])) rest.shift();
@@ -109,7 +111,7 @@ function readFlags(argv: readonly string[], faults: string[]): Layer {
     } else if (before === undefined) {
       layer.set(setting, { source: flag, value });
     } else {
-      const got = `${shown(before)} and ${shown(value)}`;
+      const got = `${formatValue(before)} and ${formatValue(value)}`;
       faults.push(`${flag} is given twice; expected it once, got ${got}`);
     }
   }
@@ -126,39 +128,43 @@ function readEnv(env: ConfigSource["env"], faults: string[]): { layer: Layer; ig
   for (const [name, written] of Object.entries(env)) {
     if (!name.startsWith(envPrefix) || !written) continue;
     const setting = byEnv.get(name);
-    if (isClusterVariable(name, written)) {
+    if (isServiceVariable(name, written)) {
       ignored.push(name);
     } else if (setting !== undefined) {
       layer.set(setting, { source: name, value: fromText(setting, written) });
     } else {
       // Orchestrators add variables under a service's name, so only likely typos are refused.
       const meant = didYouMean(name, [...byEnv.keys()]);
-      if (meant !== "") faults.push(`unknown variable; got ${shown(name)}${meant}`);
+      if (meant !== "") faults.push(`unknown variable; got ${formatValue(name)}${meant}`);
     }
   }
   return { layer, ignored };
 }
 
-function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults: string[]): Layer {
+function readConfigFile(
+  path: GivenValue,
+  readFile: ConfigSource["readFile"],
+  faults: string[],
+): Layer {
   const layer: Layer = new Map();
   const name = String(path.value);
   let content: unknown;
   try {
     content = JSON.parse(readFile(name));
   } catch (error) {
-    const got = `${shown(name)}: ${error instanceof Error ? error.message : error}`;
+    const got = `${formatValue(name)}: ${error instanceof Error ? error.message : error}`;
     faults.push(`${path.source} is invalid; expected a JSON file, got ${got}`);
     return layer;
   }
   if (typeof content !== "object" || content === null || Array.isArray(content)) {
-    faults.push(`${name} is invalid; expected one JSON object, got ${shown(content)}`);
+    faults.push(`${name} is invalid; expected one JSON object, got ${formatValue(content)}`);
     return layer;
   }
   for (const [key, value] of Object.entries(content)) {
     const setting = byKey.get(key);
     if (setting === undefined) {
       const meant = didYouMean(key, [...byKey.keys()]);
-      faults.push(`unknown key in ${name}; got ${shown(key)}${meant}`);
+      faults.push(`unknown key in ${name}; got ${formatValue(key)}${meant}`);
     } else {
       const { isSpaced, isDuration } = setting.schema;
       const isText = typeof value === "string" && (isDuration || isSpaced);

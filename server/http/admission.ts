@@ -1,15 +1,15 @@
 // Wraps every route: checks `Host` and `Origin`, limits the requests in progress, turns errors into
-// refusals, and counts the replies.
+// error replies, and counts the replies.
 
 import type { Config } from "../config/settings.ts";
 import type { Log } from "../observability/log.ts";
 import type { RequestCounts } from "../observability/request-counts.ts";
 import type { RequestLog } from "../observability/request-log.ts";
-import { refusalForm } from "../protobuf/exchange.ts";
+import { errorEncoder } from "../protobuf/exchange.ts";
 import { isPreflight, preflightResponse, shareWith, siteGuard } from "./guards.ts";
-import { Refusal, refusalResponse } from "./reply.ts";
+import { errorResponse, HttpError } from "./reply.ts";
 
-export type Answer = (request: Request) => Response | Promise<Response>;
+export type Handler = (request: Request) => Response | Promise<Response>;
 
 export interface AdmissionOptions {
   readonly config: Pick<Config, "host" | "allowedHosts" | "allowedOrigins" | "connectionsMax">;
@@ -29,7 +29,7 @@ export class Admission {
   readonly #makeRoom: () => boolean;
   #requestsInFlight = 0;
 
-  /** `makeRoom` refuses a slow upload in favour of another request; false = there is none. */
+  /** `makeRoom` rejects a slow upload in favour of another request; false = there is none. */
   constructor(options: AdmissionOptions, makeRoom: () => boolean) {
     this.#options = options;
     this.#makeRoom = makeRoom;
@@ -41,7 +41,7 @@ export class Admission {
   }
 
   /** `path`: for the counts and the log; absent = the path of each request. */
-  around(answer: Answer, path?: string): (context: Context) => Promise<Response> {
+  wrap(handle: Handler, path?: string): (context: Context) => Promise<Response> {
     const { config, log, counts, requestLog } = this.#options;
     const count = path === undefined ? null : counts.counterOf(path);
     return async ({ request }) => {
@@ -52,14 +52,14 @@ export class Admission {
       try {
         origin = this.#admit(request);
         if (this.#requestsInFlight > config.connectionsMax && !this.#makeRoom()) {
-          throw new Refusal("full", "too many requests are being worked on; try again later");
+          throw new HttpError("full", "too many requests are being worked on; try again later");
         }
         response =
-          origin !== null && isPreflight(request) ? preflightResponse() : await answer(request);
+          origin !== null && isPreflight(request) ? preflightResponse() : await handle(request);
       } catch (error) {
-        response = refusalResponse(error, log, refusalForm(request));
+        response = errorResponse(error, log, errorEncoder(request));
       }
-      // Refusals too; otherwise the page would report a network error.
+      // Error replies too; otherwise the page would report a network error.
       if (origin !== null) shareWith(origin, response);
       this.#requestsInFlight -= 1;
       const seconds = (performance.now() - started) / 1000;

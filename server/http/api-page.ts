@@ -32,16 +32,16 @@ const scriptHeaders = {
   "x-content-type-options": "nosniff",
 };
 
-type Answer = () => Response | Promise<Response>;
+type PageHandler = () => Response | Promise<Response>;
 
 /**
- * Returns paths and their answers. `basePath`: their prefix behind a proxy. `hasKeys`: whether the
+ * Returns paths and their handlers. `basePath`: their prefix behind a proxy. `hasKeys`: whether the
  * document declares that a key is required. `script`: file of the page's script; `null` = none.
  */
 export function apiPageRoutes(
   served: { readonly basePath: string; readonly hasKeys: boolean },
   script = installedScript(),
-): readonly (readonly [string, Answer])[] {
+): readonly (readonly [string, PageHandler])[] {
   const { basePath } = served;
   const html = (text: string) => htmlResponse(text, { "content-security-policy": policy });
   const described = [paths.document, () => jsonResponse(documentText(served))] as const;

@@ -4,7 +4,7 @@
 import { keyHeader, replayedHeader } from "../../openapi/operations.ts";
 import { protobufTypeOf } from "../protobuf/negotiation.ts";
 import { isEverywhere } from "./connections/bind-rules.ts";
-import { Refusal } from "./reply.ts";
+import { HttpError } from "./reply.ts";
 
 /** Seconds for which a browser may cache a preflight. */
 const preflightSeconds = 600;
@@ -17,7 +17,7 @@ export interface SiteRules {
 }
 
 /**
- * Returns the check of `Host` and `Origin`. The check throws a `Refusal`, or returns the origin
+ * Returns the check of `Host` and `Origin`. The check throws an `HttpError`, or returns the origin
  * whose pages may read the response; `null` for most requests.
  *
  * A web page can send requests to any address that the browser can reach. The browser's headers
@@ -46,7 +46,7 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
     const isAllowed = isUnnamed || hosts.has(name) || hosts.has(asWildcard(name));
     if (!isAllowed && !(takesAnyAddress && isAddress(name))) {
       const expected = "expected this server's address or one of --allowed-hosts";
-      throw new Refusal(
+      throw new HttpError(
         "host_not_allowed",
         `host is not allowed; ${expected}, got '${shortened(host)}'`,
       );
@@ -54,7 +54,7 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
     admitted = given;
     if (origin === null || origin === `http://${host}` || origin === `https://${host}`) return null;
     if (origins.has(origin.toLowerCase())) return origin;
-    throw new Refusal("origin_not_allowed", `origin is not allowed; got '${shortened(origin)}'`);
+    throw new HttpError("origin_not_allowed", `origin is not allowed; got '${shortened(origin)}'`);
   };
 }
 
@@ -93,7 +93,7 @@ export function checkContentType(request: Request): string | null {
   if (protobuf !== null) return protobuf;
   const got = given === null ? "none" : `'${shortened(given)}'`;
   const expected = "send 'Content-Type: application/json'";
-  throw new Refusal(
+  throw new HttpError(
     "unsupported_content",
     `content type is not supported; ${expected}, got ${got}`,
   );

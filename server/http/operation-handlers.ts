@@ -11,8 +11,8 @@ import { withLostCommits } from "../observability/lost-commits.ts";
 import type { ServerGauges } from "../observability/metrics.ts";
 import { OverviewReplies } from "../observability/overview.ts";
 import { clockRoutes } from "../routes/clock.ts";
-import { consoleRoutes } from "../routes/console.ts";
 import { itemRoutes } from "../routes/items.ts";
+import { monitoringRoutes } from "../routes/monitoring.ts";
 import { nodesRoutes } from "../routes/nodes.ts";
 import { queueRoutes } from "../routes/queue.ts";
 import { queuesRoutes } from "../routes/queues.ts";
@@ -22,7 +22,7 @@ import { storageRoutes } from "../routes/storage.ts";
 import { taskRoutes } from "../routes/tasks.ts";
 import { mergeStatuses } from "../shards/engine-status.ts";
 import { type ShardRoutes, shardedRoutes } from "../shards/routes.ts";
-import { Refusal } from "./reply.ts";
+import { HttpError } from "./reply.ts";
 
 /** One engine per shard, at least one. */
 export type Engines = readonly [Engine<string>, ...Engine<string>[]];
@@ -71,25 +71,25 @@ export function shardsHere(
 export function localHandlers(options: LocalOptions): OperationHandlers {
   const { shards, engine, audit, render, node, backup, keys, lostCommits } = options;
   const reached = node ? shards.map((own, shard) => node.router.around(own, shard)) : shards;
-  const shared = { ...shardedRoutes(reached), ...audit.around(clockRoutes(engine)) };
+  const shared = { ...shardedRoutes(reached), ...audit.recorded(clockRoutes(engine)) };
   const makeBackup = async (): Promise<Response> => {
     if (backup !== undefined) return await backup();
-    throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
+    throw new HttpError("backups_off", "backups are off; start the server with --backups <folder>");
   };
   return {
     routes: {
       ...shared,
       overview: withLostCommits(shared.overview, lostCommits),
-      ...audit.around(nodesRoutes(node)),
+      ...audit.recorded(nodesRoutes(node)),
       ...keysRoutes(keys),
       // Handled by this process, whichever node owns the shards.
-      ...audit.around(lossRoutes(lostCommits)),
+      ...audit.recorded(lossRoutes(lostCommits)),
     },
     health: () => healthResponse(options),
     ready: () => readyResponse(options),
     metrics: render,
     backup: (identity) =>
-      audit.note({ operation: "backup", identity, queue: "", items: () => 0 }, makeBackup),
+      audit.record({ operation: "backup", identity, queue: "", items: () => 0 }, makeBackup),
   };
 }
 
@@ -99,8 +99,11 @@ export function shardRoutesOf(
   { machine, audit }: { readonly machine: () => OverviewMachine; readonly audit: Audit },
 ): ShardRoutes {
   const now = () => performance.now();
-  return audit.around({
-    ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now, machineNow: Date.now })),
+  return audit.recorded({
+    ...monitoringRoutes(
+      engine,
+      new OverviewReplies({ engine, machine, now, machineNow: Date.now }),
+    ),
     ...itemRoutes(engine),
     ...queueRoutes(engine),
     ...queuesRoutes(engine),

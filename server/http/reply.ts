@@ -1,7 +1,7 @@
-// Builds responses, and turns errors into refusals. Only this file maps `ErrorCode` to reply codes.
+// Builds responses, and turns errors into error replies. Only this file maps `ErrorCode` to reply codes.
 // Errors that are not meant for clients go to the log instead.
 
-import { type Details, type ErrorCode, QueueError } from "../../engine/model/errors.ts";
+import { type ErrorCode, QueueError } from "../../engine/model/errors.ts";
 import { type ReplyCode, replyCodes } from "../../openapi/codes.ts";
 import { type Reason, reasons } from "../../openapi/reasons.ts";
 import type { Reply } from "../../openapi/schemas.ts";
@@ -29,9 +29,9 @@ const laterCodes: ReadonlySet<ReplyCode> = new Set([429, 503]);
 export const noGuessing = { "x-content-type-options": "nosniff" };
 export const jsonType = "application/json";
 
-/** A refusal by the HTTP layer; the engine's refusals are `QueueError`s. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
+/** An error of the HTTP layer; those of the engine are `QueueError`s. */
+export class HttpError extends Error {
+  override readonly name = "HttpError";
   readonly code: ReplyCode;
   readonly reason: Reason;
   readonly headers: Readonly<Record<string, string>>;
@@ -44,13 +44,13 @@ export class Refusal extends Error {
   }
 }
 
-/** Encodes a refusal. */
-export type ReplyForm = (reply: Reply) => {
+/** Encodes an error reply. */
+export type ReplyEncoder = (reply: Reply) => {
   readonly contentType: string;
   readonly body: string | Uint8Array<ArrayBuffer>;
 };
 
-export const jsonForm: ReplyForm = (reply) => ({
+export const encodeJson: ReplyEncoder = (reply) => ({
   contentType: jsonType,
   body: JSON.stringify(reply),
 });
@@ -117,47 +117,26 @@ export function htmlResponse(text: string, headers: Readonly<Record<string, stri
 
 export function codeOf(error: unknown): ReplyCode {
   if (error instanceof QueueError) return replyCodeOf[error.code];
-  return error instanceof Refusal ? error.code : reasons.internal.codes[0];
+  return error instanceof HttpError ? error.code : reasons.internal.codes[0];
 }
 
 /** Returns the response to an error. An unexpected error is logged, and its text is not sent. */
-export function refusalResponse(error: unknown, log: Log, form: ReplyForm): Response {
-  if (error instanceof Refusal) {
-    return response(error, form, error.headers);
-  }
-  if (error instanceof QueueError) {
-    const { reason, message, details } = error;
-    return response({ code: codeOf(error), reason, message, details }, form);
-  }
-  log.error("request failed", error);
-  return response(new Refusal("internal", "Internal Error"), form);
-}
-
-interface Refused {
-  readonly code: ReplyCode;
-  readonly reason: Reason;
-  readonly message: string;
-  readonly details?: Details | undefined;
-}
-
-function response(
-  refused: Refused,
-  form: ReplyForm,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  const { contentType, body } = form(replyOf(refused));
+export function errorResponse(error: unknown, log: Log, encode: ReplyEncoder): Response {
+  const isExpected = error instanceof HttpError || error instanceof QueueError;
+  if (!isExpected) log.error("request failed", error);
+  const { reason, message } = isExpected ? error : new HttpError("internal", "Internal Error");
+  const details = error instanceof QueueError ? error.details : undefined;
+  const code = codeOf(error);
+  const code_text = replyCodes[code].text;
+  const reply: Reply = { code, code_text, message, reason, ...(details && { details }) };
+  const { contentType, body } = encode(reply);
   return new Response(sentWhole(body), {
-    status: refused.code,
+    status: code,
     headers: {
       "content-type": contentType,
       ...noGuessing,
-      ...(laterCodes.has(refused.code) ? { "retry-after": String(retryAfterSeconds) } : {}),
-      ...headers,
+      ...(laterCodes.has(code) ? { "retry-after": String(retryAfterSeconds) } : {}),
+      ...(error instanceof HttpError && error.headers),
     },
   });
-}
-
-function replyOf({ code, reason, message, details }: Refused): Reply {
-  const code_text = replyCodes[code].text;
-  return { code, code_text, message, reason, ...(details && { details }) };
 }

@@ -10,10 +10,10 @@ import { refuse } from "../../engine/model/validate.ts";
 import { compileCheck, firstFault } from "../../openapi/check.ts";
 import type { Operation } from "../../openapi/operations.ts";
 import { takesNull } from "../../openapi/schemas.ts";
-import type { Sent } from "../routes/route.ts";
+import type { ParsedBody } from "../routes/route.ts";
 import { bodyLimits, isPlain } from "./body/body-limits.ts";
 import { parseJsonInPieces } from "./body/json-pieces.ts";
-import { Refusal } from "./reply.ts";
+import { HttpError } from "./reply.ts";
 
 type Schema = Operation["request"];
 
@@ -34,7 +34,11 @@ const parserWordsMax = 100;
 export function requestReader<T>(
   requestSchema: Schema,
   readProtobuf: (bytes: Uint8Array) => unknown,
-): (bytes: Uint8Array, request: Request, isProtobuf: boolean) => Sent<T> | Promise<Sent<T>> {
+): (
+  bytes: Uint8Array,
+  request: Request,
+  isProtobuf: boolean,
+) => ParsedBody<T> | Promise<ParsedBody<T>> {
   const schema = wireShape(requestSchema);
   // Compiled at the first request: the checks of all operations take 3 MB.
   let isOfSchema: ((value: unknown) => boolean) | undefined;
@@ -52,12 +56,12 @@ export function requestReader<T>(
     }
     return value as T;
   };
-  const readMessage = async (bytes: Uint8Array): Promise<Sent<T>> => {
+  const readMessage = async (bytes: Uint8Array): Promise<ParsedBody<T>> => {
     const value = await parseProtobuf(bytes, readProtobuf);
     const isSmall = bytes.byteLength <= bodyLimits.pieceBytes;
     return { body: isSmall ? checked(value) : await checkedInPieces(value), text: null };
   };
-  const readInPieces = async (bytes: Uint8Array, request: Request): Promise<Sent<T>> => {
+  const readInPieces = async (bytes: Uint8Array, request: Request): Promise<ParsedBody<T>> => {
     let hasSurrogates = false;
     const parsed = await parseJsonInPieces(bytes, (piece, [before, behind] = ["", ""]) => {
       const text = before + decodeText(piece, request) + behind;
@@ -141,7 +145,7 @@ function refuseCoding(request: Request): void {
   const coding = request.headers.get("content-encoding") ?? "identity";
   if (coding === "identity") return;
   const expected = "send the body as it is";
-  throw new Refusal(
+  throw new HttpError(
     "unsupported_content",
     `content encoding is not supported; ${expected}, got '${coding}'`,
   );

@@ -143,32 +143,32 @@ test("a file with its hash in its name is kept for ever", async () => {
   expect(reply?.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
 });
 
-test("a site that is being built says so to every client, and is there once it is", async () => {
+test("while the site is being built every client gets 503 and a text; afterwards the page", async () => {
   const late = { ...folders, site: join(folder, "late"), building: join(folder, "late.building") };
   const site = openSite(late);
   const request = () => new Request("http://localhost/", { headers: { accept: "text/html" } });
   expect(await site(request(), "/")).toBeNull();
   writeFileSync(late.building, "");
   utimesSync(late.building, new Date(), new Date(Date.now() - 90_000));
-  const told = async (path: string, headers: Record<string, string>, method = "GET") => {
+  const respond = async (path: string, headers: Record<string, string>, method = "GET") => {
     const init = { method, headers };
     const reply = await site(new Request(`http://localhost${path}`, init), path);
     if (reply === null) return null;
     expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "3"]);
     return [reply.headers.get("content-type"), await reply.text()] as const;
   };
-  const [type, page] = (await told("/", { accept: "text/html" })) ?? [];
+  const [type, page] = (await respond("/", { accept: "text/html" })) ?? [];
   expect(type).toBe("text/html; charset=utf-8");
   expect(page).toContain('<meta http-equiv="refresh" content="3">');
-  expect(page).toMatch(/It was begun [1-9]\d*m\d+s ago/);
+  expect(page).toMatch(/The build started [1-9]\d*m\d+s ago/);
   for (const path of ["/", "/docs/intro"]) {
-    const [plain, text] = (await told(path, { accept: "*/*" })) ?? [];
+    const [plain, text] = (await respond(path, { accept: "*/*" })) ?? [];
     expect(plain).toBe("text/plain; charset=utf-8");
-    expect(text).toMatch(/^The site is being built.* It was begun [1-9]\d*m\d+s ago, .*\n$/);
+    expect(text).toMatch(/^The site is being built.* The build started [1-9]\d*m\d+s ago .*\n$/);
   }
-  expect(await told("/", { accept: "*/*" }, "HEAD")).toEqual(["text/plain; charset=utf-8", ""]);
+  expect(await respond("/", { accept: "*/*" }, "HEAD")).toEqual(["text/plain; charset=utf-8", ""]);
   // Paths below the API's prefix are left to the API.
-  expect(await told("/v1/nope", { accept: "*/*" })).toBeNull();
+  expect(await respond("/v1/nope", { accept: "*/*" })).toBeNull();
   mkdirSync(late.site);
   writeFileSync(join(late.site, "index.html"), "home");
   expect((await site(request(), "/"))?.status).toBe(200);

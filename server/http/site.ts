@@ -26,7 +26,7 @@ interface Encoded {
  */
 export const ownOrigin = "http://own-origin.invalid";
 
-interface Entry extends Encoded {
+interface SiteFile extends Encoded {
   readonly type: string;
   readonly etag: string;
   readonly cacheControl: string;
@@ -36,7 +36,7 @@ interface Entry extends Encoded {
   readonly gzip: Encoded | null;
 }
 
-type Table = ReadonlyMap<string, Entry>;
+type Table = ReadonlyMap<string, SiteFile>;
 
 const notFoundPage = "/404/index.html";
 const revalidated = "public, max-age=0, must-revalidate";
@@ -77,23 +77,23 @@ export function openSite(folders: SiteFolders): Site {
   return (request, path, prefix) => {
     opened ??= readSite(folders);
     if (opened !== null) return opened(request, path, prefix);
-    const begun = statSync(folders.building, { throwIfNoEntry: false });
-    return begun === undefined || path.startsWith("/v1/")
+    const started = statSync(folders.building, { throwIfNoEntry: false });
+    return started === undefined || path.startsWith("/v1/")
       ? null
-      : beingBuilt(request, begun.mtimeMs);
+      : buildingResponse(request, started.mtimeMs);
   };
 }
 
 function readSite({ site, manifest }: SiteFolders): Site | null {
   if (!existsSync(site) || !existsSync(manifest)) return null;
   try {
-    const notes = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
-    const table = readTable(site, notes);
-    const named = new Map(Object.entries(notes.ownOrigin ?? {}));
+    const built = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
+    const table = readTable(site, built);
+    const named = new Map(Object.entries(built.ownOrigin ?? {}));
     return (request, path, prefix = "") => {
       const text = named.get(path);
-      if (text !== undefined) return sendNamed(request, typeOf(path), text);
-      return answer(table, request, { path, prefix });
+      if (text !== undefined) return sendWithOrigin(request, typeOf(path), text);
+      return respond(table, request, { path, prefix });
     };
   } catch (cause) {
     // A build is replacing the site.
@@ -122,7 +122,7 @@ function readTable(folder: string, manifest: Manifest): Table {
     const path = `/${relative(folder, file).replaceAll("\\", "/")}`;
     sizes.set(path, { file, bytes: statSync(file).size });
   }
-  const table = new Map<string, Entry>();
+  const table = new Map<string, SiteFile>();
   for (const [path, { file, bytes }] of sizes) {
     if (compressed.test(path)) continue;
     const isPage = path.endsWith(".html");
@@ -187,7 +187,7 @@ function policyOf(
   ].join("; ");
 }
 
-interface Asked {
+interface PagePath {
   readonly path: string;
   /**
    * In front of the path in the URL. With a prefix the site serves its own pages, but not its 404.
@@ -195,7 +195,7 @@ interface Asked {
   readonly prefix: string;
 }
 
-function answer(table: Table, request: Request, { path, prefix }: Asked): Response | null {
+function respond(table: Table, request: Request, { path, prefix }: PagePath): Response | null {
   const missing = () => (prefix === "" ? notFound(table, request) : null);
   const known = decoded(path);
   if (known === null) return missing();
@@ -203,8 +203,8 @@ function answer(table: Table, request: Request, { path, prefix }: Asked): Respon
   if (plain !== known && pageOf(table, plain) !== null) return redirect(request, prefix + plain);
   const page = pageOf(table, known);
   if (page !== null) {
-    const text = accepts(request, "text/markdown") ? textOf(table, known) : null;
-    return send(request, text ?? page, { varies: textOf(table, known) !== null });
+    const text = accepts(request, "text/markdown") ? markdownOf(table, known) : null;
+    return send(request, text ?? page, { varies: markdownOf(table, known) !== null });
   }
   const file = table.get(known);
   // A page has one URL, which is not that of its file.
@@ -225,12 +225,12 @@ function normalised(path: string): string {
   return path.replace(/\/index\.html$|\.html$/, "").replace(/\/+$/, "") || "/";
 }
 
-function pageOf(table: Table, path: string): Entry | null {
+function pageOf(table: Table, path: string): SiteFile | null {
   const file = path === "/" ? "/index.html" : `${path}/index.html`;
   return file === notFoundPage ? null : (table.get(file) ?? null);
 }
 
-function textOf(table: Table, path: string): Entry | null {
+function markdownOf(table: Table, path: string): SiteFile | null {
   return table.get(path === "/" ? "/index.md" : `${path}.md`) ?? null;
 }
 
@@ -238,21 +238,21 @@ function accepts(request: Request, type: string): boolean {
   return (request.headers.get("accept") ?? "").includes(type);
 }
 
-/** `null` unless a browser sent the request: clients of the API get the API's refusal. */
+/** `null` unless a browser sent the request: clients of the API get the API's error reply. */
 function notFound(table: Table, request: Request): Response | null {
   const page = table.get(notFoundPage);
   if (page === undefined || !accepts(request, "text/html")) return null;
   return send(request, page, { varies: false, status: 404 });
 }
 
-function beingBuilt(request: Request, begunAt: number): Response {
-  const seconds = Math.max(0, Math.round((Date.now() - begunAt) / 1_000));
-  const begun = `It was begun ${formatDuration(seconds * 1_000)} ago, and takes a minute or two.`;
-  const text = `The site is being built; the API answers already. ${begun}`;
+function buildingResponse(request: Request, startedAt: number): Response {
+  const seconds = Math.max(0, Math.round((Date.now() - startedAt) / 1_000));
+  const progress = `The build started ${formatDuration(seconds * 1_000)} ago and takes a minute or two.`;
+  const text = `The site is being built; the API is already available. ${progress}`;
   const isPage = accepts(request, "text/html");
   const html =
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="3">' +
-    `<title>Holdfast</title><p>${text} This page opens when it is there.</p></html>`;
+    `<title>Holdfast</title><p>${text} This page reloads when the site is ready.</p></html>`;
   const type = isPage ? "text/html" : "text/plain";
   const headers = { "content-type": `${type}; charset=utf-8`, "retry-after": "3" };
   const body = isPage ? html : `${text}\n`;
@@ -265,14 +265,14 @@ function redirect(request: Request, path: string): Response {
   return new Response(null, { status: 308, headers: { location } });
 }
 
-interface Sending {
+interface SendOptions {
   /** Whether the same URL also has Markdown, for `Accept: text/markdown`. */
   readonly varies: boolean;
   readonly status?: number;
 }
 
 /** The texts are few and small, so each request fills in the origin, and none is compressed. */
-function sendNamed(request: Request, type: string, unnamed: string): Response {
+function sendWithOrigin(request: Request, type: string, unnamed: string): Response {
   const text = unnamed.replaceAll(ownOrigin, new URL(request.url).origin);
   const headers = {
     "content-type": type,
@@ -283,7 +283,7 @@ function sendNamed(request: Request, type: string, unnamed: string): Response {
   return new Response(request.method === "HEAD" ? null : text, { headers });
 }
 
-function send(request: Request, entry: Entry, { varies, status = 200 }: Sending): Response {
+function send(request: Request, entry: SiteFile, { varies, status = 200 }: SendOptions): Response {
   const { encoding, chosen } = encodedFor(request, entry);
   // To a cache, each encoding of a file is a different entity.
   const etag = encoding === null ? entry.etag : entry.etag.replace(/"$/, `-${encoding}"`);
@@ -307,7 +307,10 @@ function send(request: Request, entry: Entry, { varies, status = 200 }: Sending)
   return new Response(body, { status, headers });
 }
 
-function encodedFor(request: Request, entry: Entry): { encoding: string | null; chosen: Encoded } {
+function encodedFor(
+  request: Request,
+  entry: SiteFile,
+): { encoding: string | null; chosen: Encoded } {
   const accepted = request.headers.get("accept-encoding") ?? "";
   const takes = (name: string) =>
     new RegExp(`(^|[\\s,])${name}\\s*(,|$|;(?!\\s*q=0(\\.0*)?\\s*(,|$)))`).test(accepted);

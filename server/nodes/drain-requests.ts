@@ -4,7 +4,7 @@
 import { QueueError, unknownOutcome } from "../../engine/model/errors.ts";
 import { refuse } from "../../engine/model/validate.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
-import { Refusal } from "../http/reply.ts";
+import { HttpError } from "../http/reply.ts";
 import type { Membership } from "./membership.ts";
 import { takersAmong } from "./share.ts";
 
@@ -22,7 +22,7 @@ export async function requestDrain(
   checkUrl(url);
   await lookAnew(memberships);
   if (memberships.some(({ isStale }) => isStale)) {
-    throw new Refusal("not_ready", "the database does not answer; nothing was changed");
+    throw new HttpError("not_ready", "the database does not answer; nothing was changed");
   }
   // Check all databases before any is changed.
   const nodes = memberships.map(({ live }) => checked(live, { url, isRequested }));
@@ -56,14 +56,14 @@ function checked(live: readonly NodeRow[], { url, isRequested }: DrainRequest): 
   const others = takersAmong(live.filter((one) => one !== node && !one.isDrainRequested));
   if (isRequested && others.length === 0) {
     const message = `node cannot be drained; no node but '${url}' takes shards`;
-    throw new Refusal("last_node", message);
+    throw new HttpError("last_node", message);
   }
   return node;
 }
 
-function noSuchNode(url: string, live: readonly NodeRow[]): Refusal {
+function noSuchNode(url: string, live: readonly NodeRow[]): HttpError {
   const expected = live.length === 0 ? "" : `, expected ${live.map((one) => one.url).join(", ")}`;
-  return new Refusal(
+  return new HttpError(
     "no_such_node",
     `node does not exist; no live node has '${url.slice(0, quotedMax)}'${expected}`,
   );

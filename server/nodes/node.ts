@@ -18,7 +18,7 @@ import {
 import type { Engines } from "../http/operation-handlers.ts";
 import type { Unserved } from "../observability/health.ts";
 import type { Log } from "../observability/log.ts";
-import type { NodeFigures } from "../observability/metrics.ts";
+import type { NodeStats } from "../observability/metrics.ts";
 import { type DrainRequest, requestDrain } from "./drain-requests.ts";
 import { Membership, type MembershipOptions } from "./membership.ts";
 import { type Connect, connectBySocket } from "./peer.ts";
@@ -208,7 +208,7 @@ export class Node {
     };
   }
 
-  figures(): NodeFigures {
+  figures(): NodeStats {
     const { forwarded, peersUp } = this.router;
     const held = this.memberships.flatMap((membership) => membership.held);
     const live = this.memberships.flatMap((membership) => membership.live.map(({ url }) => url));

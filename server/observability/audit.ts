@@ -17,7 +17,7 @@ export interface AuditOptions {
   readonly now: () => number;
 }
 
-interface Asked {
+interface AuditedCall {
   readonly operation: string;
   readonly identity: KeyIdentity | null;
   /** `""` = none. */
@@ -50,44 +50,44 @@ export class Audit {
   }
 
   /** Wraps the routes so that their audited calls are recorded. */
-  around<Local extends Partial<Routes>>(routes: Local): Local {
-    const noted = Object.entries(routes).map(([id, route]) => [
+  recorded<Local extends Partial<Routes>>(routes: Local): Local {
+    const recorded = Object.entries(routes).map(([id, route]) => [
       id,
-      this.#noting(id as OperationId, route as Route<OperationId>),
+      this.#recording(id as OperationId, route as Route<OperationId>),
     ]);
-    return Object.fromEntries(noted) as Local;
+    return Object.fromEntries(recorded) as Local;
   }
 
-  #noting(id: OperationId, route: Route<OperationId>): Route<OperationId> {
+  #recording(id: OperationId, route: Route<OperationId>): Route<OperationId> {
     const audits: ((body: never) => boolean) | undefined = operations[id].audits;
     if (audits === undefined) return route;
     return (body, caller) => {
       const work = () => route(body, caller);
       if (!audits(body as never)) return work();
       const { identity } = caller;
-      const { queue, others, count } = namedIn(body as Naming);
-      const items = () => caller.touched ?? count;
+      const { queue, others, count } = targetsOf(body as NamedTargets);
+      const items = () => caller.affectedItems ?? count;
       const toQueues = () => [...others, ...caller.toQueues];
-      return this.note({ operation: id, identity, queue, items, toQueues }, work);
+      return this.record({ operation: id, identity, queue, items, toQueues }, work);
     };
   }
 
   /** Runs `work` and records its outcome. */
-  async note<T>(asked: Asked, work: () => Promise<T>): Promise<T> {
+  async record<T>(call: AuditedCall, work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
-      this.#add(asked, 200);
+      this.#add(call, 200);
       return result;
     } catch (error) {
       // The call had no effect here, and another node may still run it.
       const isElsewhere =
         error instanceof QueueError && ["shutting_down", "not_ready"].includes(error.reason);
-      if (!isElsewhere) this.#add(asked, codeOf(error));
+      if (!isElsewhere) this.#add(call, codeOf(error));
       throw error;
     }
   }
 
-  #add({ operation, identity, queue, items: itemsOf, toQueues }: Asked, code: number): void {
+  #add({ operation, identity, queue, items: itemsOf, toQueues }: AuditedCall, code: number): void {
     const items = itemsOf();
     const key = identity?.name.slice(0, keyNameMax) ?? null;
     const queue_name = queue.slice(0, queueNameMax);
@@ -117,15 +117,15 @@ export class Audit {
     if (pivot && pivot < 0) refuse(`pivot is invalid; cannot be negative, got ${pivot}`);
     checkLimit(limit, bounds.actionsMax);
     const isShown = visibleTo(identity);
-    const items = this.#actions
+    const visible = this.#actions
       .filter(({ id }) => id <= (pivot || this.#last))
       .filter(({ queue_name, to_queues }) => {
         const queues = [queue_name, ...to_queues];
         return (!queue || queues.includes(queue)) && queues.some(isShown);
       });
-    const shown = items.toReversed().slice(0, limit);
-    const told = shown.map((action) => shownOf(action, isShown));
-    return { items: told, since: this.#since, unreached: [] };
+    const shown = visible.toReversed().slice(0, limit);
+    const items = shown.map((action) => shownOf(action, isShown));
+    return { items, since: this.#since, unreached: [] };
   }
 }
 
@@ -140,21 +140,22 @@ function shownOf(action: Action, isShown: (queue: string) => boolean): Action {
 }
 
 /** The fields in which bodies name queues and items. */
-interface Naming {
+interface NamedTargets {
   readonly queue_name?: string;
   readonly items?: readonly { readonly dead?: boolean }[];
   readonly ids?: readonly string[];
   /** A transact names a queue in each part; a clear has a boolean here. */
-  readonly retry?: readonly Naming[] | boolean;
+  readonly retry?: readonly NamedTargets[] | boolean;
 }
 
-function namedIn(body: Naming) {
+function targetsOf(body: NamedTargets) {
   const retried = typeof body.retry === "object" ? body.retry : [];
-  const parts = retried.filter(({ items = [] }) => items.some(isGivenUp));
+  const parts = retried.filter(({ items = [] }) => items.some(isDeadLettered));
   const names = new Set(parts.map(({ queue_name = "" }) => queue_name));
   const [queue = body.queue_name ?? "", ...others] = names;
-  const items = body.items ?? body.ids ?? parts.flatMap((part) => part.items?.filter(isGivenUp));
+  const items =
+    body.items ?? body.ids ?? parts.flatMap((part) => part.items?.filter(isDeadLettered));
   return { queue, others, count: items.length };
 }
 
-const isGivenUp = ({ dead }: { readonly dead?: boolean }): boolean => dead === true;
+const isDeadLettered = ({ dead }: { readonly dead?: boolean }): boolean => dead === true;

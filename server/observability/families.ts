@@ -4,9 +4,9 @@ import type { Metric } from "prom-client";
 import type { Histogram } from "../../engine/model/api.ts";
 
 type Labels = Readonly<Record<string, string | number>>;
-export type Figure = readonly [labels: Labels, value: number | Histogram];
+export type Sample = readonly [labels: Labels, value: number | Histogram];
 type Head = [name: string, type: "counter" | "gauge" | "histogram", help: string];
-export type Family = readonly [...head: Head, figures: readonly Figure[]];
+export type Family = readonly [...head: Head, figures: readonly Sample[]];
 
 /** A family of one value without labels. */
 export type Single = readonly [...head: Head, value: number];
@@ -30,7 +30,7 @@ export async function textOf(families: readonly Family[]): Promise<string> {
 }
 
 /** Buckets of Prometheus are cumulative. */
-function lines(name: string, [labels, value]: Figure) {
+function lines(name: string, [labels, value]: Sample) {
   if (typeof value === "number") return [{ labels, value }];
   const { bounds, counts, sum } = value;
   let total = 0;

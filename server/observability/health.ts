@@ -5,7 +5,7 @@ import type { EngineStatus } from "../../engine/model/api.ts";
 import { closingFailure } from "../../engine/model/errors.ts";
 import type { Health } from "../../openapi/schemas.ts";
 import type { Config } from "../config/settings.ts";
-import { doneText, jsonResponse, Refusal } from "../http/reply.ts";
+import { doneText, HttpError, jsonResponse } from "../http/reply.ts";
 import type { LostCommits } from "./lost-commits.ts";
 
 export interface HealthOptions {
@@ -30,10 +30,10 @@ export interface Unserved {
 
 export async function healthResponse(options: HealthOptions): Promise<Response> {
   const { version, config, unserved, lostCommits } = options;
-  const { durability, shards, without, served, upCount } = await lookAt(options);
+  const { durability, shards, without, served, upCount } = await shardState(options);
   // A node may own no shard.
   if (upCount === 0 && (served > 0 || unserved === undefined))
-    throw new Refusal("not_ready", "no shard is up; nothing was changed");
+    throw new HttpError("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
   const status = (lostCommits?.unconfirmed ?? 0) > 0 ? "commits_lost" : "ok";
   const whole = isFull ? "store_full" : status;
@@ -56,23 +56,23 @@ export function liveResponse(): Response {
 
 /** Succeeds if all shards that have an owner can serve their queues. */
 export async function readyResponse(options: HealthOptions): Promise<Response> {
-  const { served, upCount } = await lookAt(options);
+  const { served, upCount } = await shardState(options);
   if (upCount < served) {
-    throw new Refusal("not_ready", `not every shard is up; expected ${served}, got ${upCount}`);
+    throw new HttpError("not_ready", `not every shard is up; expected ${served}, got ${upCount}`);
   }
   return jsonResponse(doneText);
 }
 
 /**
- * Throws a `Refusal` if the server is stopping or no shard has an owner. A node that serves some
+ * Throws an `HttpError` if the server is stopping or no shard has an owner. A node that serves some
  * shards stays ready, because all nodes may lack the others. `served` excludes shards whose
  * database is unreachable: they may be up in memory, but another node may own them.
  */
-async function lookAt({ status, isClosing, unserved }: HealthOptions) {
+async function shardState({ status, isClosing, unserved }: HealthOptions) {
   const { durability, shards } = await status();
-  if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
+  if (isClosing()) throw new HttpError("shutting_down", closingFailure.message);
   const found = unserved?.() ?? null;
-  if (found?.isEverywhere) throw new Refusal("not_ready", `${found.why}; nothing was changed`);
+  if (found?.isEverywhere) throw new HttpError("not_ready", `${found.why}; nothing was changed`);
   const without = found?.shards ?? [];
   const served = shards.filter(({ shard }) => !without.includes(shard));
   const upCount = served.filter(({ up }) => up).length;

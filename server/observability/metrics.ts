@@ -8,7 +8,7 @@ import { shareOf } from "../../engine/model/placement.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
 import type { Membership } from "../nodes/membership.ts";
 import type { Router } from "../nodes/router.ts";
-import { type Family, type Figure, type Single, single, textOf } from "./families.ts";
+import { type Family, type Sample, type Single, single, textOf } from "./families.ts";
 import type { LostCommits } from "./lost-commits.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
@@ -25,7 +25,7 @@ export interface MetricsOptions {
   /** Absent = the stores cannot lose commits. */
   readonly lostCommits?: LostCommits;
   /** Absent = the server is not one of several nodes. */
-  readonly node?: () => NodeFigures;
+  readonly node?: () => NodeStats;
   /** Absent = disk and backups are unknown. */
   readonly machine?: () => OverviewMachine;
   /** Whether the server makes backups; default no. */
@@ -42,7 +42,7 @@ export interface CommitFates {
 }
 
 /** State of this node, which is one of several on one database. */
-export interface NodeFigures {
+export interface NodeStats {
   /** Numbers of the shards that it owns. */
   readonly held: readonly number[];
   /** Whether it may answer from memory. */
@@ -78,7 +78,7 @@ export class Metrics {
   async render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
     const status = await this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
-    const told = "Lost commits that no operator has confirmed yet.";
+    const unconfirmedHelp = "Lost commits that no operator has confirmed yet.";
     const unconfirmed = this.#options.lostCommits?.unconfirmed ?? 0;
     const waiting = "Lease requests that wait for an item.";
     const receiptsMax = shareOf(this.#options.receiptsMax ?? limits.receiptsMax, shards.length);
@@ -91,7 +91,7 @@ export class Metrics {
       ...shardFamilies(shards),
       single(["holdfast_receipts_max", "gauge", most, receiptsMax]),
       ...fateFamilies(this.#options.commitFates?.()),
-      single(["holdfast_lost_commits_unconfirmed", "gauge", told, unconfirmed]),
+      single(["holdfast_lost_commits_unconfirmed", "gauge", unconfirmedHelp, unconfirmed]),
       ...this.#machineFamilies(),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
@@ -116,7 +116,7 @@ export class Metrics {
 
 function requestFamilies(
   { requestsInFlight, bodyBytesInFlight }: ServerGauges,
-  { asked }: RequestCounts,
+  { counted }: RequestCounts,
 ): Family[] {
   const inFlight = "Requests that are not answered yet.";
   const bodyBytes = "Bytes of the bodies of requests not answered yet.";
@@ -125,15 +125,15 @@ function requestFamilies(
       "holdfast_requests_total",
       "counter",
       "Requests answered, by operation and code.",
-      asked.flatMap(({ operation, countByCode }) =>
-        [...countByCode].map(([code, count]): Figure => [{ operation, code }, count]),
+      counted.flatMap(({ operation, countByCode }) =>
+        [...countByCode].map(([code, count]): Sample => [{ operation, code }, count]),
       ),
     ],
     [
       "holdfast_request_seconds",
       "histogram",
       "Seconds from the head of a request to its answer; leases wait in there.",
-      asked.map(({ operation, seconds }) => [{ operation }, seconds]),
+      counted.map(({ operation, seconds }) => [{ operation }, seconds]),
     ],
     single(["holdfast_requests_in_flight", "gauge", inFlight, requestsInFlight]),
     single(["holdfast_request_body_bytes", "gauge", bodyBytes, bodyBytesInFlight]),
@@ -158,7 +158,7 @@ function fateFamilies(
   ];
 }
 
-function nodeFamilies(node: NodeFigures | undefined): Family[] {
+function nodeFamilies(node: NodeStats | undefined): Family[] {
   if (node === undefined) return [];
   const { held, isTrusted, handOvers, takeovers, forwarded, peersUp, nodes } = node;
   const rows: readonly Single[] = [
@@ -179,19 +179,19 @@ function nodeFamilies(node: NodeFigures | undefined): Family[] {
       "holdfast_node_takeovers_total",
       "counter",
       "Times that this node took a shard over, by reason.",
-      takeovers.map(({ reason, count }): Figure => [{ reason }, count]),
+      takeovers.map(({ reason, count }): Sample => [{ reason }, count]),
     ],
     [
       "holdfast_node_takeover_seconds",
       "histogram",
       "Seconds from a takeover until the shard was open, by its reason.",
-      takeovers.map(({ reason, seconds }): Figure => [{ reason }, seconds]),
+      takeovers.map(({ reason, seconds }): Sample => [{ reason }, seconds]),
     ],
     [
       "holdfast_node_forwarded_total",
       "counter",
       "Calls that it forwarded, by operation.",
-      Array.from(forwarded, ([operation, { counts }]): Figure => {
+      Array.from(forwarded, ([operation, { counts }]): Sample => {
         return [{ operation }, counts.reduce((sum, count) => sum + count, 0)];
       }),
     ],
@@ -199,7 +199,7 @@ function nodeFamilies(node: NodeFigures | undefined): Family[] {
       "holdfast_node_forwarded_seconds",
       "histogram",
       "Seconds from forwarding a call to its answer; leases wait in there.",
-      Array.from(forwarded, ([operation, seconds]): Figure => [{ operation }, seconds]),
+      Array.from(forwarded, ([operation, seconds]): Sample => [{ operation }, seconds]),
     ],
   ];
 }
@@ -253,7 +253,7 @@ const ofShards = [
 
 function shardFamilies(shards: readonly ShardStatus[]): Family[] {
   return ofShards.map(([name, type, help, key]) => {
-    const figures = shards.map(({ shard, up, full, ...same }): Figure => {
+    const figures = shards.map(({ shard, up, full, ...same }): Sample => {
       const status = { ...same, up: up ? 1 : 0, full: full ? 1 : 0 };
       return [{ shard }, status[key]];
     });

@@ -129,10 +129,10 @@ test("clear, delete, update, delete items: counts come where they were asked for
     ["deleteItems", named],
   ] as const) {
     expect(await app.ok(id, { ...body, dry_run: true } as never)).toEqual({ ...done, counts });
-    const refusal = await app.call(id, { ...body, expect: 1 });
+    const reply = await app.call(id, { ...body, expect: 1 });
     const text = "count has changed; 2 items would be removed, expected at most 1";
-    expect(plain(refusal)).toEqual(refused(453, text, { count: "2" }));
-    expect(refusal.body.reason).toBe("count_changed");
+    expect(plain(reply)).toEqual(refused(453, text, { count: "2" }));
+    expect(reply.body.reason).toBe("count_changed");
   }
   expect(await app.ok("updateQueue", { ...orders, dry_run: true })).toEqual({
     ...done,

@@ -7,11 +7,11 @@ import {
   allQueues,
   isForAllQueues,
   type KeyIdentity,
-  queuesOf,
+  queuePatterns,
   visibleTo,
 } from "../auth/key-rights.ts";
 import { JsonText } from "../routes/route.ts";
-import { overviewReply } from "../wire/console.ts";
+import { overviewReply } from "../wire/monitoring.ts";
 
 export const pollMsMin = 1_000;
 const pollMsMax = 10_000;
@@ -48,7 +48,7 @@ export class OverviewReplies {
     const { now, overview } = engine.overview(since);
     const texts = this.#texts.getOrInsertComputed(overview, () => new Map());
     const restricted = identity === null || isForAllQueues(identity, "read") ? null : identity;
-    const seen = restricted === null ? allQueues : queuesOf(restricted, "read").join();
+    const seen = restricted === null ? allQueues : queuePatterns(restricted, "read").join();
     let text = texts.get(seen);
     if (text === undefined) {
       const isShown = restricted === null ? undefined : visibleTo(restricted);

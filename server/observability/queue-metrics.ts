@@ -5,7 +5,7 @@
 import type { Histogram, QueueCounters, QueueGauges } from "../../engine/model/api.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import { counterNames, noCounters, spanBounds } from "../../engine/model/queue-counters.ts";
-import type { Family, Figure } from "./families.ts";
+import type { Family, Sample } from "./families.ts";
 
 /** Label of all queues without their own; no queue's name contains a `~`. */
 const other = "~other";
@@ -16,14 +16,14 @@ export const queueLabelsMax = 200;
 const states = ["queued", "leased", "scheduled", "retried"] as const;
 const summed = [...states, "waitingLeases", "leasePaused", "producePaused"] as const;
 
-type Counted = Pick<QueueGauges, "counters" | "waited" | "held">;
+type QueueCounts = Pick<QueueGauges, "counters" | "waited" | "held">;
 
-const nothing: Counted = { counters: noCounters, waited: null, held: null };
+const nothing: QueueCounts = { counters: noCounters, waited: null, held: null };
 
 export class QueueMetrics {
   readonly #queuesMax: number;
   /** The counts of each queue at the last scrape. */
-  #seen = new Map<string, Counted>();
+  #seen = new Map<string, QueueCounts>();
   readonly #others = {
     counters: { ...noCounters } as { -readonly [name in keyof QueueCounters]: number },
     waited: new Observations(spanBounds),
@@ -49,7 +49,7 @@ export class QueueMetrics {
     return [...named, { ...sumOf(rest), counters: { ...counters }, waited, held }];
   }
 
-  #countOther({ counters, waited, held }: QueueGauges, before: Counted): void {
+  #countOther({ counters, waited, held }: QueueGauges, before: QueueCounts): void {
     // A queue of that name was deleted and created again in between.
     const isNew = counterNames.some((name) => counters[name] < before.counters[name]);
     const seen = isNew ? nothing : before;
@@ -73,7 +73,7 @@ function activityOf(queue: QueueGauges): number {
   return states.reduce((sum, state) => sum + queue[state], events);
 }
 
-function sumOf(rest: readonly QueueGauges[]): Omit<QueueGauges, keyof Counted> {
+function sumOf(rest: readonly QueueGauges[]): Omit<QueueGauges, keyof QueueCounts> {
   const sums = summed.map((key) => [key, rest.reduce((sum, one) => sum + Number(one[key]), 0)]);
   const instants = (key: "oldestReadyAt" | "nextDueAt"): number[] =>
     rest.map((one) => one[key]).filter((instant) => instant !== null);
@@ -96,7 +96,7 @@ function itemFamilies(shown: readonly QueueGauges[]): Family[] {
       "gauge",
       "Items by queue and state.",
       shown.flatMap(({ queue, ...counts }) =>
-        states.map((state): Figure => [{ queue, state }, counts[state]]),
+        states.map((state): Sample => [{ queue, state }, counts[state]]),
       ),
     ],
     [
@@ -104,14 +104,14 @@ function itemFamilies(shown: readonly QueueGauges[]): Family[] {
       "counter",
       "Items to which something happened, by queue and event.",
       shown.flatMap(({ queue, counters }) =>
-        counterNames.map((event): Figure => [{ queue, event }, counters[event]]),
+        counterNames.map((event): Sample => [{ queue, event }, counters[event]]),
       ),
     ],
     [
       "holdfast_queue_wait_seconds",
       "histogram",
       "Seconds from when items were ready to their lease, by queue.",
-      shown.flatMap(({ queue, waited }): Figure[] =>
+      shown.flatMap(({ queue, waited }): Sample[] =>
         waited === null ? [] : [[{ queue }, waited]],
       ),
     ],
@@ -119,7 +119,7 @@ function itemFamilies(shown: readonly QueueGauges[]): Family[] {
       "holdfast_queue_held_seconds",
       "histogram",
       "Seconds from the lease of items until they were completed, by queue.",
-      shown.flatMap(({ queue, held }): Figure[] => (held === null ? [] : [[{ queue }, held]])),
+      shown.flatMap(({ queue, held }): Sample[] => (held === null ? [] : [[{ queue }, held]])),
     ],
   ];
 }
@@ -130,7 +130,7 @@ function ageFamilies(shown: readonly QueueGauges[], now: number): Family[] {
       "holdfast_queue_oldest_ready_seconds",
       "gauge",
       "For how long the oldest ready item has been ready, by queue; 0 where none is.",
-      shown.map(({ queue, oldestReadyAt }): Figure => {
+      shown.map(({ queue, oldestReadyAt }): Sample => {
         const ageMs = oldestReadyAt === null ? 0 : Math.max(0, now - oldestReadyAt);
         return [{ queue }, ageMs / 1_000];
       }),
@@ -139,7 +139,7 @@ function ageFamilies(shown: readonly QueueGauges[], now: number): Family[] {
       "holdfast_queue_next_due_seconds",
       "gauge",
       "Seconds until the first scheduled item is due, by queue, where there is one.",
-      shown.flatMap(({ queue, nextDueAt }): Figure[] =>
+      shown.flatMap(({ queue, nextDueAt }): Sample[] =>
         nextDueAt === null ? [] : [[{ queue }, Math.max(0, nextDueAt - now) / 1_000]],
       ),
     ],
@@ -158,7 +158,7 @@ function limitFamilies(shown: readonly QueueGauges[]): Family[] {
       "holdfast_queue_paused",
       "gauge",
       "Whether leases or produces of the queue are paused: 1 or 0.",
-      shown.flatMap(({ queue, leasePaused, producePaused }): Figure[] => [
+      shown.flatMap(({ queue, leasePaused, producePaused }): Sample[] => [
         [{ queue, side: "lease" }, Number(leasePaused)],
         [{ queue, side: "produce" }, Number(producePaused)],
       ]),
@@ -167,7 +167,7 @@ function limitFamilies(shown: readonly QueueGauges[]): Family[] {
       "holdfast_queue_leased_max",
       "gauge",
       "Items of the queue that may be leased at one time, where that has a limit.",
-      shown.flatMap(({ queue, leasedMax }): Figure[] =>
+      shown.flatMap(({ queue, leasedMax }): Sample[] =>
         leasedMax > 0 ? [[{ queue }, leasedMax]] : [],
       ),
     ],
@@ -175,7 +175,7 @@ function limitFamilies(shown: readonly QueueGauges[]): Family[] {
       "holdfast_queue_lease_rate",
       "gauge",
       "Items of the queue that may be leased in a second, where that has a limit.",
-      shown.flatMap(({ queue, leaseRate }): Figure[] =>
+      shown.flatMap(({ queue, leaseRate }): Sample[] =>
         leaseRate > 0 ? [[{ queue }, leaseRate]] : [],
       ),
     ],

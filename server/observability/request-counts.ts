@@ -14,7 +14,7 @@ export const requestSecondsBounds = [
 ];
 
 /** The answered requests of one operation. */
-class Answered {
+class OperationCounter {
   readonly operation: string;
   readonly countByCode = new Map<number, number>();
   readonly seconds = new Observations(requestSecondsBounds);
@@ -30,19 +30,19 @@ class Answered {
 }
 
 /** The counts of one operation, as they cross between threads. */
-export interface Counted {
+export interface OperationCounts {
   readonly operation: string;
   readonly countByCode: ReadonlyMap<number, number>;
   readonly seconds: Histogram;
 }
 
 export class RequestCounts {
-  readonly #byPath: ReadonlyMap<string, Answered>;
-  readonly #elsewhere = new Answered(other);
+  readonly #byPath: ReadonlyMap<string, OperationCounter>;
+  readonly #elsewhere = new OperationCounter(other);
 
   constructor() {
     const paths = Object.entries({ ...operations, ...pages });
-    this.#byPath = new Map(paths.map(([name, { path }]) => [path, new Answered(name)]));
+    this.#byPath = new Map(paths.map(([name, { path }]) => [path, new OperationCounter(name)]));
   }
 
   /** Returns the counter of a path, to be called with the code and the seconds of each answer. */
@@ -52,13 +52,13 @@ export class RequestCounts {
   }
 
   /** Operations with at least one request. */
-  get asked(): Counted[] {
+  get counted(): OperationCounts[] {
     const answered = [...this.#byPath.values(), this.#elsewhere];
     return answered.filter(({ countByCode }) => countByCode.size > 0);
   }
 
   /** Adds the counts of another thread. */
-  add(counted: readonly Counted[]): void {
+  add(counted: readonly OperationCounts[]): void {
     const byName = new Map(
       [...this.#byPath.values(), this.#elsewhere].map((one) => [one.operation, one]),
     );

@@ -11,7 +11,7 @@ interface Notes {
   readonly queue?: string;
 }
 
-export interface Answered {
+export interface RequestOutcome {
   readonly path: string;
   readonly code: number;
   readonly seconds: number;
@@ -43,7 +43,7 @@ export class RequestLog {
     this.#notes.set(request, { ...this.#notes.get(request), queue });
   }
 
-  answered(request: Request, { path, code, seconds }: Answered): void {
+  answered(request: Request, { path, code, seconds }: RequestOutcome): void {
     const operation = operationOf.get(path) ?? path.slice(0, textMax);
     const ms = Math.round(seconds * 100_000) / 100;
     this.#log.debug("request", { operation, ...this.#notes.get(request), code, ms });

@@ -283,14 +283,14 @@ describe("replies", () => {
     });
   });
 
-  test("a refusal says its reasons by id", () => {
-    const refusal: Reply = {
+  test("an error reply has its reasons by id", () => {
+    const reply: Reply = {
       code: 453,
       code_text: "Request Failed",
       message: "no",
       reason: "not_leased",
       details: { a: "not leased", b: "" },
     };
-    expect(decoded(replyMessage, messageWriter(replyMessage)(refusal))).toEqual({ ...refusal });
+    expect(decoded(replyMessage, messageWriter(replyMessage)(reply))).toEqual({ ...reply });
   });
 });

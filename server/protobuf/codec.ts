@@ -40,7 +40,7 @@ interface MessageFields {
 }
 
 /** A message that is being read. */
-interface Begun {
+interface OpenMessage {
   readonly fields: MessageFields;
   readonly values: Values;
   readonly end: number;
@@ -58,7 +58,7 @@ type Write = (writer: BinaryWriter, values: Values) => void;
 export function messageReader(message: Message): (bytes: Uint8Array) => unknown {
   const fields = fieldsOf(message);
   return (bytes) => {
-    const reading = new Reading(bytes, fields);
+    const reading = new MessageReader(bytes, fields);
     reading.continue(Number.POSITIVE_INFINITY);
     return reading.values;
   };
@@ -68,18 +68,18 @@ export function messageReader(message: Message): (bytes: Uint8Array) => unknown 
 export function piecewiseReader(message: Message): (bytes: Uint8Array) => Promise<unknown> {
   const fields = fieldsOf(message);
   return async (bytes) => {
-    const reading = new Reading(bytes, fields);
+    const reading = new MessageReader(bytes, fields);
     while (!reading.continue(bodyLimits.pieceBytes)) await othersTurn();
     return reading.values;
   };
 }
 
 /** Can pause between any two fields, even within a nested message. */
-class Reading {
+class MessageReader {
   readonly values: Values;
   readonly #reader: CountingReader;
   /** The innermost message is the last. */
-  readonly #begun: Begun[] = [];
+  readonly #open: OpenMessage[] = [];
 
   constructor(bytes: Uint8Array, fields: MessageFields) {
     this.#reader = new CountingReader(bytes, (text) => utf8.decode(text));
@@ -89,10 +89,10 @@ class Reading {
   /** Reads about `bytes` more; returns whether the message is complete. */
   continue(bytes: number): boolean {
     const until = this.#reader.pos + bytes;
-    for (let last = this.#begun.at(-1); last !== undefined; last = this.#begun.at(-1)) {
+    for (let last = this.#open.at(-1); last !== undefined; last = this.#open.at(-1)) {
       if (this.#reader.pos >= last.end) {
         requireEnd(this.#reader, last.end);
-        this.#begun.pop();
+        this.#open.pop();
       } else if (this.#reader.pos >= until) return false;
       else this.#readField(last);
     }
@@ -103,11 +103,11 @@ class Reading {
     this.#reader.count.container();
     const values: Values = { ...fields.unset };
     for (const key of fields.lists) values[key] = [];
-    this.#begun.push({ fields, values, end, mapped: 0 });
+    this.#open.push({ fields, values, end, mapped: 0 });
     return values;
   }
 
-  #readField(of: Begun): void {
+  #readField(of: OpenMessage): void {
     const reader = this.#reader;
     reader.count.value();
     const [number, wireType] = reader.tag();

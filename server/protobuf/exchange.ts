@@ -5,7 +5,7 @@ import type { OperationId } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage, textCodes } from "../../openapi/protobuf.ts";
 import { bodyLimits } from "../http/body/body-limits.ts";
 import { mapInPieces } from "../http/body/pieces.ts";
-import { jsonForm, type ReplyForm } from "../http/reply.ts";
+import { encodeJson, type ReplyEncoder } from "../http/reply.ts";
 import { JsonText, PageText } from "../routes/route.ts";
 import { messageReader, messageWriter, piecewiseReader } from "./codec.ts";
 import { answerType, protobufTypeOf } from "./negotiation.ts";
@@ -49,10 +49,10 @@ async function pageBytes(
 
 const writeReply = messageWriter(replyMessage);
 
-/** Returns the form in which a refusal of this request is written. */
-export function refusalForm(request: Request): ReplyForm {
+/** Returns the encoder of error replies to this request. */
+export function errorEncoder(request: Request): ReplyEncoder {
   const contentType = answerType(request, protobufTypeOf(request.headers.get("content-type")));
-  if (contentType === null) return jsonForm;
+  if (contentType === null) return encodeJson;
   return (reply) =>
     textCodes.has(reply.code)
       ? { contentType: "text/plain; charset=utf-8", body: reply.message }

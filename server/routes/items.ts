@@ -14,7 +14,7 @@ import {
   transactRequest,
 } from "../wire/items.ts";
 import { leaseReplyText } from "../wire/leased.ts";
-import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
+import { decodeBody, done, JsonText, queueCheck, type Routes } from "./route.ts";
 
 type ItemRoutes = Routes<
   "produce" | "lease" | "retry" | "complete" | "extend" | "release" | "transact"
@@ -23,50 +23,52 @@ type ItemRoutes = Routes<
 export function itemRoutes(engine: Engine<string>): ItemRoutes {
   return {
     async produce(body, caller) {
-      const request = decoded(checkOf(engine, body), () => produceRequest(body));
-      const produced = caller.heard(await engine.produce(caller.asks(request)));
+      const request = decodeBody(queueCheck(engine, body), () => produceRequest(body));
+      const produced = caller.noteReplay(await engine.produce(caller.withKey(request)));
       const { duplicates, ids } = produced;
       return duplicates.length === 0 && ids === undefined ? done : produceReply(produced);
     },
 
     async lease(body, caller) {
-      const request = decoded(checkOf(engine, body), () => leaseRequest(body, caller.signal));
-      const lease = await engine.lease(caller.asks(request));
-      return new JsonText(leaseReplyText(caller.heard(lease)));
+      const request = decodeBody(queueCheck(engine, body), () => leaseRequest(body, caller.signal));
+      const lease = await engine.lease(caller.withKey(request));
+      return new JsonText(leaseReplyText(caller.noteReplay(lease)));
     },
 
     async retry(body, caller) {
-      const request = decoded(checkOf(engine, body), () => retryRequest(body));
-      caller.heard(await engine.retry(caller.asks(request)));
+      const request = decodeBody(queueCheck(engine, body), () => retryRequest(body));
+      caller.noteReplay(await engine.retry(caller.withKey(request)));
       return done;
     },
 
     async complete(body, caller) {
-      const request = decoded(checkOf(engine, body), () => completeRequest(body));
-      caller.heard(await engine.complete(caller.asks(request)));
+      const request = decodeBody(queueCheck(engine, body), () => completeRequest(body));
+      caller.noteReplay(await engine.complete(caller.withKey(request)));
       return done;
     },
 
     async extend(body, caller) {
-      const request = decoded(checkOf(engine, body), () => extendRequest(body));
-      const { leaseDeadline, now } = caller.heard(await engine.extend(caller.asks(request)));
+      const request = decodeBody(queueCheck(engine, body), () => extendRequest(body));
+      const { leaseDeadline, now } = caller.noteReplay(
+        await engine.extend(caller.withKey(request)),
+      );
       return { lease_deadline: instantText(leaseDeadline), now: instantText(now) };
     },
 
     async release(body, caller) {
-      const request = decoded(checkOf(engine, body), () => releaseRequest(body));
-      caller.heard(await engine.release(caller.asks(request)));
+      const request = decodeBody(queueCheck(engine, body), () => releaseRequest(body));
+      caller.noteReplay(await engine.release(caller.withKey(request)));
       return done;
     },
 
     async transact(body, caller) {
       const check = () => {
         for (const part of [body.complete, body.retry, body.produce]) {
-          for (const one of part ?? []) checkOf(engine, one)();
+          for (const one of part ?? []) queueCheck(engine, one)();
         }
       };
-      const request = decoded(check, () => transactRequest(body));
-      return transactReply(caller.heard(await engine.transact(caller.asks(request))));
+      const request = decodeBody(check, () => transactRequest(body));
+      return transactReply(caller.noteReplay(await engine.transact(caller.withKey(request))));
     },
   };
 }

@@ -1,7 +1,7 @@
 // Routes for the nodes of the cluster.
 
 import type { NodeRow, NodesSeen } from "../../stores/nodes.ts";
-import { Refusal } from "../http/reply.ts";
+import { HttpError } from "../http/reply.ts";
 import type { DrainRequest } from "../nodes/drain-requests.ts";
 import { isGiven } from "../wire/fields.ts";
 import { nodeInfo, nodesPage } from "../wire/nodes.ts";
@@ -23,7 +23,7 @@ export function nodesRoutes(nodes: ClusterNodes | undefined): Routes<"listNodes"
     async drainNode({ url, draining }) {
       if (nodes === undefined) {
         const message = "server is alone and has no nodes; start it with --node-url to make it one";
-        throw new Refusal("not_a_node", message);
+        throw new HttpError("not_a_node", message);
       }
       const isRequested = isGiven(draining) ? draining : true;
       return nodeInfo(await nodes.requestDrain({ url, isRequested }), nodes.seen());

@@ -43,7 +43,7 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
     async clear(body, caller) {
       const request = clearRequest(body);
       const cleared = await engine.clear(request);
-      caller.removed(cleared);
+      caller.countRemoved(cleared);
       return isGuarded(request) ? guardedReply(cleared) : done;
     },
 

@@ -3,8 +3,8 @@
 import type { Engine } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { checkQueueName } from "../../engine/model/validate.ts";
-import { type KeyIdentity, testFor, visibleTo } from "../auth/key-rights.ts";
-import { Refusal } from "../http/reply.ts";
+import { type KeyIdentity, queueTestFor, visibleTo } from "../auth/key-rights.ts";
+import { HttpError } from "../http/reply.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
   deletionReply,
@@ -14,7 +14,7 @@ import {
   queueSettings,
   queuesPage,
 } from "../wire/queues.ts";
-import { decoded, done, type Routes } from "./route.ts";
+import { decodeBody, done, type Routes } from "./route.ts";
 
 type QueuesRoutes = Routes<
   "listQueues" | "createQueue" | "updateQueue" | "queueInfo" | "deleteQueue"
@@ -23,7 +23,7 @@ type QueuesRoutes = Routes<
 type Page = Parameters<Engine<string>["listQueues"]>[0];
 
 /** Fills the page up to the limit, although queues that the key may not see are left out. */
-function listedFor(identity: KeyIdentity | null, engine: Engine<string>, page: Page) {
+function listVisible(identity: KeyIdentity | null, engine: Engine<string>, page: Page) {
   const isShown = visibleTo(identity);
   let looked = engine.listQueues(page);
   let isLast = looked.length < page.limit;
@@ -43,10 +43,10 @@ function checkAdministers(
   identity: KeyIdentity | null,
   { name, dependents }: { readonly name: string; readonly dependents: readonly string[] },
 ): void {
-  if (identity === null || dependents.every(testFor(identity, "admin"))) return;
+  if (identity === null || dependents.every(queueTestFor(identity, "admin"))) return;
   const why = "it is the dead_queue of queues that the key does not administer";
   const message = `key '${identity.name}' is not allowed to delete '${name}'; ${why}`;
-  throw new Refusal("not_allowed", message);
+  throw new HttpError("not_allowed", message);
 }
 
 export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
@@ -55,17 +55,20 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
 
   return {
     async listQueues(body, { identity }) {
-      return { items: listedFor(identity, engine, queuesPage(body)).map(queueInfo), unreached: [] };
+      return {
+        items: listVisible(identity, engine, queuesPage(body)).map(queueInfo),
+        unreached: [],
+      };
     },
 
     async createQueue(body, { identity }) {
-      const settings = decoded(checkName(body), () => queueSettings(body));
+      const settings = decodeBody(checkName(body), () => queueSettings(body));
       await engine.createQueue(settings, visibleTo(identity));
       return done;
     },
 
     async updateQueue(body, { identity }) {
-      const change = decoded(checkName(body), () => queueChange(body));
+      const change = decodeBody(checkName(body), () => queueChange(body));
       const drained = await engine.updateQueue(change, visibleTo(identity));
       return isGuarded(change) ? guardedReply(drained) : done;
     },
@@ -82,7 +85,7 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
         isShown: visibleTo(caller.identity),
         checkDependents: (names) => checkAdministers(caller.identity, { name, dependents: names }),
       });
-      caller.removed(deletion.counts);
+      caller.countRemoved(deletion.counts);
       caller.toQueues = deletion.dependents;
       return isGuarded(guard) ? deletionReply(deletion) : done;
     },

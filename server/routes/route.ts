@@ -43,97 +43,100 @@ export function jsonText(reply: unknown): string {
 export const done = new JsonText(doneText);
 
 /** The check of a request's queue, and of its partition if one is named. */
-export function checkOf(engine: Engine<string>, body: { queue_name: string; partition?: number }) {
+export function queueCheck(
+  engine: Engine<string>,
+  body: { queue_name: string; partition?: number },
+) {
   return () => engine.requireQueue(body.queue_name, body.partition);
 }
 
 /** The body of a request, and the JSON that it was read from; `null`: it was not JSON. */
-export interface Sent<T> {
+export interface ParsedBody<T> {
   readonly body: T;
   readonly text: string | null;
 }
 
 /** The origin of a call, made here or forwarded by another node. */
-export interface Asking {
+export interface CallOrigin {
   /** Its signal is aborted when the client hangs up. */
   readonly client: Pick<Request, "signal">;
   readonly requestKey: string | null;
-  /** Identity of the API key, for operations that `tellsCaller`; absent or `null` = not needed. */
+  /** Identity of the API key, for operations that `needsIdentity`; absent or `null` = not needed. */
   readonly identity?: KeyIdentity | null;
   /** Absent for forwarded calls. */
-  readonly sent?: Sent<unknown>;
+  readonly sent?: ParsedBody<unknown>;
   /** How long to wait for a shard of another node; absent: until the call's deadline. */
   readonly elsewhereMsMax?: number;
 }
 
 /** Whether the operation depends on its caller beyond the check of the key. */
-export function tellsCaller(id: OperationId): boolean {
+export function needsIdentity(id: OperationId): boolean {
   const { audits, role, reach }: Operation = operations[id];
   return audits !== undefined || role === "read" || reach === "visible";
 }
 
 /** The caller of an operation, and facts about the call that are not part of its reply. */
 export class Caller {
-  readonly #asking: Asking;
+  readonly #origin: CallOrigin;
   /** The reply is that of an earlier call with the same key. */
   isReplayed = false;
   /** Other queues that the call affects; its body may not name them. */
   toQueues: readonly string[] = [];
   /** The number of affected items, if the result has it; `null`: as many as the body names. */
-  touched: number | null = null;
+  affectedItems: number | null = null;
 
-  constructor(asking: Asking) {
-    this.#asking = asking;
+  constructor(origin: CallOrigin) {
+    this.#origin = origin;
   }
 
   get signal(): AbortSignal {
-    return this.#asking.client.signal;
+    return this.#origin.client.signal;
   }
 
-  removed(counts: ItemCounts): void {
+  countRemoved(counts: ItemCounts): void {
     const { ready, leased, scheduled, retried } = counts;
-    this.touched = ready + leased + scheduled + retried;
+    this.affectedItems = ready + leased + scheduled + retried;
   }
 
   get identity(): KeyIdentity | null {
-    return this.#asking.identity ?? null;
+    return this.#origin.identity ?? null;
   }
 
   get requestKey(): string | null {
-    return this.#asking.requestKey;
+    return this.#origin.requestKey;
   }
 
   /** How long to wait for a shard of another node; `null`: until the call's deadline. */
   get elsewhereMsMax(): number | null {
-    return this.#asking.elsewhereMsMax ?? null;
+    return this.#origin.elsewhereMsMax ?? null;
   }
 
   /** Returns a copy of the caller with this bound on the wait for a shard of another node. */
   waitingElsewhere(elsewhereMsMax: number): Caller {
-    return new Caller({ ...this.#asking, elsewhereMsMax });
+    return new Caller({ ...this.#origin, elsewhereMsMax });
   }
 
   /** Returns the JSON of a body: the original text if this is the body that the client sent. */
   jsonOf(body: unknown): string {
-    const { sent } = this.#asking;
+    const { sent } = this.#origin;
     const isSent = sent !== undefined && sent.body === body;
     return (isSent ? sent.text : null) ?? JSON.stringify(body);
   }
 
   /** Adds the idempotency key to an engine's request, if one was sent. */
-  asks<T extends Repeatable>(request: T): T {
+  withKey<T extends Repeatable>(request: T): T {
     const { requestKey } = this;
     return requestKey === null ? request : { ...request, requestKey };
   }
 
   /** Returns the engine's outcome, and records whether it is a replay. */
-  heard<T extends Outcome>(outcome: T): T {
+  noteReplay<T extends Outcome>(outcome: T): T {
     this.isReplayed = outcome.replayed;
     return outcome;
   }
 }
 
-/** Throws errors that `reply.ts` maps to refusals. */
+/** Throws errors that `reply.ts` maps to error replies. */
 export type Route<Id extends OperationId> = (
   body: RequestOf<Id>,
   caller: Caller,
@@ -145,17 +148,17 @@ export type Routes<Ids extends OperationId = OperationId> = { readonly [Id in Id
  * Decodes a request. If both the queue's name and another field are invalid, the name is refused.
  * `checkName` throws unless the operation accepts the name.
  */
-export function decoded<T>(checkName: () => void, decode: () => T): T {
+export function decodeBody<T>(checkName: () => void, decode: () => T): T {
   try {
     const request = decode();
     if (!(request instanceof Promise)) return request;
-    return request.catch((error) => refused(checkName, error)) as T;
+    return request.catch((error) => checkNameFirst(checkName, error)) as T;
   } catch (error) {
-    return refused(checkName, error);
+    return checkNameFirst(checkName, error);
   }
 }
 
-function refused(checkName: () => void, error: unknown): never {
+function checkNameFirst(checkName: () => void, error: unknown): never {
   if (error instanceof QueueError) checkName();
   throw error;
 }

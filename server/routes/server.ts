@@ -2,7 +2,7 @@
 
 import { checkExpect } from "../../engine/model/validate.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
-import { everything, toldRights } from "../auth/key-rights.ts";
+import { allRights, rightsReply } from "../auth/key-rights.ts";
 import type { Audit } from "../observability/audit.ts";
 import type { LostCommits } from "../observability/lost-commits.ts";
 import type { Routes } from "./route.ts";
@@ -13,8 +13,8 @@ export function keysRoutes(
 ): Routes<"whoAmI" | "listKeys"> {
   return {
     async whoAmI(_, { identity }) {
-      const { name, rights } = identity ?? { name: "", rights: [everything] };
-      return { name, ...toldRights({ rights }), keys_required: identity !== null };
+      const { name, rights } = identity ?? { name: "", rights: [allRights] };
+      return { name, ...rightsReply({ rights }), keys_required: identity !== null };
     },
 
     async listKeys() {

@@ -16,7 +16,7 @@ import {
   storageItem,
 } from "../wire/storage.ts";
 import { pageOf } from "./page.ts";
-import { checkOf, decoded, done, type Routes } from "./route.ts";
+import { decodeBody, done, queueCheck, type Routes } from "./route.ts";
 
 type StorageRoutes = Routes<
   | "listItems"
@@ -29,11 +29,6 @@ type StorageRoutes = Routes<
   | "deleteItems"
 >;
 
-/** Checks the queue of a request, and not its partition. */
-function queueCheck(engine: Engine<string>, { queue_name }: { readonly queue_name: string }) {
-  return checkOf(engine, { queue_name });
-}
-
 export function storageRoutes(engine: Engine<string>): StorageRoutes {
   return {
     async listItems(body) {
@@ -45,13 +40,15 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
     },
 
     async findItems(body) {
-      const request = decoded(queueCheck(engine, body), () => findRequest(body));
+      const { queue_name } = body;
+      const request = decodeBody(queueCheck(engine, { queue_name }), () => findRequest(body));
       const { found, looked, nextPivot } = await engine.findItems(request);
       return await pageOf(found, foundItem, { looked_at: looked, next_pivot: nextPivot });
     },
 
     async groupItems(body) {
-      const request = decoded(queueCheck(engine, body), () => groupsRequest(body));
+      const { queue_name } = body;
+      const request = decodeBody(queueCheck(engine, { queue_name }), () => groupsRequest(body));
       const { found, others, looked, nextPivot } = await engine.groupItems(request);
       const groups = found.map(itemGroup);
       return { groups, other_items: others, looked_at: looked, next_pivot: nextPivot };
@@ -72,8 +69,8 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
     },
 
     async importItems(body, caller) {
-      const request = await decoded(checkOf(engine, body), () => importRequest(body));
-      const { items } = caller.heard(await engine.importItems(caller.asks(request)));
+      const request = await decodeBody(queueCheck(engine, body), () => importRequest(body));
+      const { items } = caller.noteReplay(await engine.importItems(caller.withKey(request)));
       return await pageOf(items, storageItem);
     },
 
@@ -81,7 +78,7 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       const { queue_name: queue, partition, ids } = body;
       const guard = guardOf(body);
       const deleted = await engine.deleteItems({ queue, partition, ids, ...guard });
-      caller.removed(deleted);
+      caller.countRemoved(deleted);
       return isGuarded(guard) ? guardedReply(deleted) : done;
     },
   };

@@ -2,10 +2,10 @@
 
 import type { Engine, TaskBegun, TaskInfo } from "../../engine/model/api.ts";
 import { noSuchTask, QueueError } from "../../engine/model/errors.ts";
-import { isForAllQueues, type KeyIdentity, testFor, visibleTo } from "../auth/key-rights.ts";
-import { Refusal } from "../http/reply.ts";
+import { isForAllQueues, type KeyIdentity, queueTestFor, visibleTo } from "../auth/key-rights.ts";
+import { HttpError } from "../http/reply.ts";
 import { redriveRequest, repairRequest, taskInfo } from "../wire/tasks.ts";
-import { type Caller, checkOf, decoded, type Routes } from "./route.ts";
+import { type Caller, decodeBody, queueCheck, type Routes } from "./route.ts";
 
 type TaskRoutes = Routes<"redrive" | "repair" | "listTasks" | "taskInfo" | "cancelTask">;
 
@@ -13,15 +13,15 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
   return {
     async redrive(body, caller) {
       if (!body.to) checkAnyQueue(caller.identity);
-      const request = decoded(checkOf(engine, body), () => redriveRequest(body));
-      const task = await engine.redrive(caller.asks({ ...request, by: nameOf(caller) }));
-      return begun(caller, body.queue_name, task);
+      const request = decodeBody(queueCheck(engine, body), () => redriveRequest(body));
+      const task = await engine.redrive(caller.withKey({ ...request, by: nameOf(caller) }));
+      return startedReply(caller, body.queue_name, task);
     },
 
     async repair(body, caller) {
-      const request = decoded(checkOf(engine, body), () => repairRequest(body));
-      const task = await engine.repair(caller.asks({ ...request, by: nameOf(caller) }));
-      return begun(caller, body.queue_name, task);
+      const request = decodeBody(queueCheck(engine, body), () => repairRequest(body));
+      const task = await engine.repair(caller.withKey({ ...request, by: nameOf(caller) }));
+      return startedReply(caller, body.queue_name, task);
     },
 
     async listTasks({ queue_name }, { identity }) {
@@ -53,17 +53,17 @@ function shownTask(engine: Engine<string>, taskId: string, identity: KeyIdentity
 }
 
 function checkAdministers(identity: KeyIdentity | null, queues: readonly string[]): void {
-  if (identity === null || queues.every(testFor(identity, "admin"))) return;
+  if (identity === null || queues.every(queueTestFor(identity, "admin"))) return;
   const why = "does not administer all queues of this task";
-  throw new Refusal("not_allowed", `key '${identity.name}' ${why}`);
+  throw new HttpError("not_allowed", `key '${identity.name}' ${why}`);
 }
 
-function begun(caller: Caller, of: string, task: TaskBegun) {
-  const { taskId: task_id, matched, destinations } = caller.heard(task);
+function startedReply(caller: Caller, of: string, task: TaskBegun) {
+  const { taskId: task_id, matched, destinations } = caller.noteReplay(task);
   caller.toQueues = destinations
     .map(({ queue }) => queue)
     .filter((name) => name !== "" && name !== of);
-  caller.touched = matched;
+  caller.affectedItems = matched;
   const isShown = visibleTo(caller.identity);
   return {
     task_id,
@@ -83,5 +83,5 @@ function nameOf({ identity }: Caller): string {
 function checkAnyQueue(identity: KeyIdentity | null): void {
   if (identity === null || isForAllQueues(identity, "admin")) return;
   const why = "is not for all queues, so it has to name the one that items go to with 'to'";
-  throw new Refusal("not_allowed", `key '${identity.name}' ${why}`);
+  throw new HttpError("not_allowed", `key '${identity.name}' ${why}`);
 }

@@ -409,7 +409,7 @@ row("entity Reply: code, code_text, message", async () => {
   const good = await app.call("produce", { ...timed, items: [{}] });
   const bad = await app.call("produce", { ...timed, items: [] });
   expectFields(good.body, fields);
-  // Beyond the specification, and only in refusals.
+  // Beyond the specification, and only in error replies.
   expectFields(bad.body, { ...fields, reason: "text" });
   for (const { code, body } of [good, bad]) {
     expect(body.code).toBe(code);

@@ -7,7 +7,7 @@ import { deletedInPart, failure, QueueError } from "../../engine/model/errors.ts
 import { operations, pages } from "../../openapi/operations.ts";
 import { type Reason, reasons } from "../../openapi/reasons.ts";
 import type { Reply } from "../../openapi/schemas.ts";
-import { jsonForm, Refusal, refusalResponse } from "../http/reply.ts";
+import { encodeJson, errorResponse, HttpError } from "../http/reply.ts";
 
 const root = join(import.meta.dir, "../..");
 const names = Object.keys(reasons) as Reason[];
@@ -23,7 +23,7 @@ function madeIn(folder: string): { engine: Set<string>; http: Set<string> } {
     new Set(sources.flatMap((text) => [...text.matchAll(made)].map(([, name = ""]) => name)));
   return {
     engine: named(/\b(?:failure|tooMany)\(\s*"(\w+)"/g),
-    http: named(/new Refusal\(\s*"(\w+)"/g),
+    http: named(/new HttpError\(\s*"(\w+)"/g),
   };
 }
 
@@ -39,7 +39,7 @@ test("every reason of the contract is one that the code makes, and the other way
 const log = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
 
 async function replyTo(error: unknown) {
-  const response = refusalResponse(error, log, jsonForm);
+  const response = errorResponse(error, log, encodeJson);
   return { status: response.status, reply: (await response.json()) as Reply };
 }
 
@@ -54,7 +54,7 @@ test.each([...engine.engine])(
 );
 
 test.each([...server.http])("a request that HTTP refuses for %s is answered so", async (name) => {
-  const { status, reply } = await replyTo(new Refusal(name as Reason, "why"));
+  const { status, reply } = await replyTo(new HttpError(name as Reason, "why"));
   expect(reply).toMatchObject({ code: status, reason: name, message: "why" });
 });
 
@@ -76,7 +76,7 @@ test("what nobody foresaw has a reason too", async () => {
   });
 });
 
-test("the contract: every refusal it shows has a reason that comes with its code", () => {
+test("the contract: every error reply that it shows has a reason of its code", () => {
   const rows = [...Object.values(operations), ...Object.values(pages)];
   const shown = rows.flatMap(({ replies }) => Object.entries(replies));
   for (const [code, { example }] of shown) {

@@ -59,8 +59,8 @@ row("rule: reply - code, code_text, message, and details per id; HTTP status = c
   for (const { code, body } of answers) {
     expect(body.code).toBe(code);
     const keys = Object.keys(body);
-    const ofRefusal = code === 200 ? [] : ["reason", ...(code === 453 ? ["details"] : [])];
-    expect(keys).toEqual(["code", "code_text", "message", ...ofRefusal]);
+    const ofErrors = code === 200 ? [] : ["reason", ...(code === 453 ? ["details"] : [])];
+    expect(keys).toEqual(["code", "code_text", "message", ...ofErrors]);
   }
   expect(answers[0]?.body.details).toEqual({ x: expect.any(String), y: expect.any(String) });
 });

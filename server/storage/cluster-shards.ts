@@ -22,9 +22,9 @@ import type { Config } from "../config/settings.ts";
 import { postgresOf } from "./engine-options.ts";
 
 /** The number of shards of a new cluster: enough for nodes that join later. */
-const clusterShards = 16;
+const newClusterShards = 16;
 
-interface Found {
+interface DatabaseShape {
   readonly database: number;
   /** `null`: no node was ever started on it. */
   readonly recorded: ClusterShape | null;
@@ -37,29 +37,35 @@ export function sessionFor({ databasePooler: pooler, requireReplica }: Config): 
 }
 
 /** Resolves to the number of shards of a server or a cluster, existing or new. */
-export async function shardsIn(config: Config): Promise<number> {
+export async function resolveShardCount(config: Config): Promise<number> {
   const session = sessionFor(config);
   const databases = config.databaseUrl.map((_, database) => database);
-  const looks = databases.map((database) => find(config, database, session));
-  const looked = await Promise.allSettled(looks);
-  const found = looked.flatMap((look) => (look.status === "fulfilled" ? [look.value] : []));
-  const causes = looked.flatMap((look) => (look.status === "rejected" ? [look.reason] : []));
+  const inspections = databases.map((database) => inspect(config, database, session));
+  const inspected = await Promise.allSettled(inspections);
+  const found = inspected.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const causes = inspected.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
   const recorded = found.find((one) => one.recorded !== null)?.recorded ?? null;
   for (const cause of causes) {
     if (!isAway(cause)) throw cause;
     // The shape of a cluster is recorded only when all databases are reachable.
     if (recorded === null) throw databases.length === 1 ? cause : forNewCluster(cause);
   }
-  return config.nodeUrl === "" ? ofServer(config, found) : ofCluster(config, { found, recorded });
+  return config.nodeUrl === ""
+    ? serverShards(config, found)
+    : clusterShards(config, { found, recorded });
 }
 
 function forNewCluster({ fault, message, cause }: StoreError): StoreError {
   return new StoreError(fault, `${message}; a new cluster needs all of its databases`, cause);
 }
 
-async function find(config: Config, database: number, session: SharedSession): Promise<Found> {
+async function inspect(
+  config: Config,
+  database: number,
+  session: SharedSession,
+): Promise<DatabaseShape> {
   const store = postgresOf(config, database);
-  return await naming(config, database, async () => {
+  return await nameDatabase(config, database, async () => {
     const schemas = await countSchemas(store, session);
     // Read last: another node may create the cluster meanwhile, and its shards would be counted as
     // those of a single server.
@@ -68,7 +74,7 @@ async function find(config: Config, database: number, session: SharedSession): P
   });
 }
 
-function ofServer({ shards }: Config, [found]: readonly Found[]): number {
+function serverShards({ shards }: Config, [found]: readonly DatabaseShape[]): number {
   const databases = found?.recorded?.databases ?? 1;
   if (databases > 1) {
     const expected = "expected --node-url, and each of them as a --database-url";
@@ -78,20 +84,20 @@ function ofServer({ shards }: Config, [found]: readonly Found[]): number {
 }
 
 interface InCluster {
-  readonly found: readonly Found[];
+  readonly found: readonly DatabaseShape[];
   readonly recorded: ClusterShape | null;
 }
 
-async function ofCluster(config: Config, { found, recorded }: InCluster): Promise<number> {
+async function clusterShards(config: Config, { found, recorded }: InCluster): Promise<number> {
   const databases = config.databaseUrl.length;
   const schemas = databases === 1 ? (found[0]?.schemas ?? 0) : 0;
-  const shards = config.shards ?? recorded?.shards ?? (schemas || clusterShards);
+  const shards = config.shards ?? recorded?.shards ?? (schemas || newClusterShards);
   for (const one of found) {
     const { database } = one;
-    const asked = { shards, database, databases };
-    await naming(config, database, async () => {
-      refuseEmpty(asked);
-      if (one.recorded !== null) refuseOtherShape(one.recorded, asked);
+    const shape = { shards, database, databases };
+    await nameDatabase(config, database, async () => {
+      refuseEmpty(shape);
+      if (one.recorded !== null) refuseOtherShape(one.recorded, shape);
       else if (databases > 1 && one.schemas > 0) {
         const expected = "expected a database without shards, or another --database-schema";
         const got = `got ${one.schemas} shards`;
@@ -112,12 +118,12 @@ export function nodesIn(
   return databaseUrl.map((_, database) => () => {
     const cluster = { shards, database, databases: databaseUrl.length };
     const store = postgresOf(config, database);
-    return naming(config, database, () => openNodes(store, { leaseMs, cluster }, session));
+    return nameDatabase(config, database, () => openNodes(store, { leaseMs, cluster }, session));
   });
 }
 
 /** Adds the name of the database to a failure, if there are several. */
-async function naming<T>(
+async function nameDatabase<T>(
   { databaseUrl }: Config,
   database: number,
   work: () => Promise<T>,

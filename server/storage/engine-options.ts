@@ -29,7 +29,7 @@ const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string
     "a store went back to an earlier state; it lacks items that it sent to other shards or took from them",
 };
 
-interface Given {
+interface EngineContext {
   readonly clock: Clock;
   /** Absent if the stores are files or in memory. */
   readonly session?: SharedSession;
@@ -40,7 +40,7 @@ interface Given {
 export function engineOptionsOf(
   config: PlacedConfig,
   log: Log,
-  { clock, session, ownership }: Given,
+  { clock, session, ownership }: EngineContext,
 ): ShardsOptions<string> {
   const store = storeOf(config);
   const options: StoreOptions = {

@@ -7,7 +7,7 @@ import { minute, produceOf, queueDefaults } from "../../engine/simulation/bundle
 import { openForReshard } from "../../stores/open.ts";
 import { Connection } from "../../stores/postgres/connection.ts";
 import { testServer } from "../../stores/postgres/testing/server.ts";
-import { reshardData, shardsIn } from "./reshard.ts";
+import { countShards, reshardData } from "./reshard.ts";
 
 const server = testServer();
 const names = ["one", "two", "three", "four", "five"];
@@ -70,7 +70,7 @@ function reshard(schema: string, shards: number) {
 }
 
 test("reshard: a database has the same items under the same ids, in other schemas", async () => {
-  expect(await shardsIn(storeOf("moved"))).toBe(0);
+  expect(await countShards(storeOf("moved"))).toBe(0);
   await opened("moved", 2, fill);
   const before = await opened("moved", 2, seen);
   // Leftovers of a killed reshard do not block the next one.
@@ -84,7 +84,7 @@ test("reshard: a database has the same items under the same ids, in other schema
       delivered: 0,
       damaged: 0,
     });
-    expect(await shardsIn(storeOf("moved"))).toBe(shards);
+    expect(await countShards(storeOf("moved"))).toBe(shards);
     await opened("moved", shards, async (engine) => {
       expect(await seen(engine)).toEqual(before);
       for (const queue of names) {
@@ -101,5 +101,5 @@ test("reshard: refused while a server has the shards", async () => {
   await opened("used", 3, async () => {
     await expect(reshard("used", 2)).rejects.toThrow("the database is in use by another server");
   });
-  expect(await shardsIn(storeOf("used"))).toBe(3);
+  expect(await countShards(storeOf("used"))).toBe(3);
 });

@@ -12,7 +12,7 @@ import { storesOf } from "./data-folder.ts";
 export const { shardsMax } = limits;
 
 /** Counts the shards of the data; 0 if there are none. Throws `StoreError` or `DataFolderError`. */
-export async function shardsIn(store: DurableConfig): Promise<number> {
+export async function countShards(store: DurableConfig): Promise<number> {
   if (store.kind === "postgres") return countSchemas(store);
   return storesOf(store.directory);
 }

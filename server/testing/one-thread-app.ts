@@ -1,7 +1,7 @@
 // The app of a server with all shards in this thread.
 
 import type { OverviewMachine } from "../../openapi/schemas.ts";
-import { type App, createFront, type FrontOptions } from "../app.ts";
+import { type App, createHttpApp, type HttpAppOptions } from "../app.ts";
 import {
   type Engines,
   type LocalOptions,
@@ -12,7 +12,7 @@ import type { Metrics } from "../observability/metrics.ts";
 
 export interface AppOptions
   extends Omit<LocalOptions, "render" | "config" | keyof ReturnType<typeof shardsHere>>,
-    Omit<FrontOptions, "counts" | "node"> {
+    Omit<HttpAppOptions, "counts" | "node"> {
   /** One engine per shard, in order of number. */
   readonly engines: Engines;
   readonly metrics: Metrics;
@@ -32,5 +32,5 @@ export function createApp(options: AppOptions): App {
     ...{ ...options, ...here },
     render: (gauges) => metrics.render(gauges),
   });
-  return createFront(handlers, { ...options, counts: metrics.requests }).app;
+  return createHttpApp(handlers, { ...options, counts: metrics.requests }).app;
 }

@@ -324,7 +324,7 @@ export function anyReasonOf(code: number): string {
   return expect.stringMatching(new RegExp(`^(${fitting.map(([name]) => name).join("|")})$`));
 }
 
-/** A complete refusal: the code in the status and in the body, and all fields. */
+/** A complete error reply: the code in the status and in the body, and all fields. */
 export function refused(
   code: keyof typeof replyCodes,
   message: string,

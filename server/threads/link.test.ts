@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { failure, QueueError } from "../../engine/model/errors.ts";
 import type { Answer, Call } from "../calls/call.ts";
-import { Refusal } from "../http/reply.ts";
+import { HttpError } from "../http/reply.ts";
 import { Caller, JsonText } from "../routes/route.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Link } from "./link.ts";
@@ -106,11 +106,11 @@ test("link: what is thrown there is thrown here as what it is", async () => {
   const { code, reason, details } = failed;
   expect(queueError).toMatchObject({ code, reason, details, message: failed.message });
   const refusal = await thrown("refusal");
-  expect(refusal).toBeInstanceOf(Refusal);
+  expect(refusal).toBeInstanceOf(HttpError);
   expect(refusal).toMatchObject({ code: 453, reason: "backups_off", message: "backups are off" });
   const bug = await thrown("failed");
   expect(bug).toBeInstanceOf(Error);
-  expect([bug instanceof QueueError, bug instanceof Refusal]).toEqual([false, false]);
+  expect([bug instanceof QueueError, bug instanceof HttpError]).toEqual([false, false]);
 });
 
 test("link: whether a reply is a repeated one, and what the caller may do, cross with the call", async () => {

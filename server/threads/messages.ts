@@ -7,7 +7,7 @@ import type { PlacedConfig } from "../config/settings.ts";
 import type { Tls } from "../http/connections/tls.ts";
 import type { SiteFolders } from "../http/site.ts";
 import type { ServerGauges } from "../observability/metrics.ts";
-import type { Counted } from "../observability/request-counts.ts";
+import type { OperationCounts } from "../observability/request-counts.ts";
 
 /** The first message to a thread; later messages go over its links. */
 export interface ThreadStart {
@@ -22,7 +22,7 @@ export interface ThreadStart {
 
 /** A thread's counts since it started, and its gauges. */
 export interface ThreadFigures {
-  readonly counted: readonly Counted[];
+  readonly counted: readonly OperationCounts[];
   readonly gauges: ServerGauges;
   /** The API keys, with the thread's own usage. */
   readonly keys: readonly KeyInfo[];

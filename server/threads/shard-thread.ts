@@ -7,7 +7,7 @@ import { systemClock } from "../../engine/model/clock.ts";
 import type { Hold } from "../../engine/registrar.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import { createEngines, type ShardEngines } from "../../engine/shards.ts";
-import { createFront } from "../app.ts";
+import { createHttpApp } from "../app.ts";
 import { createAuthenticator } from "../auth/authenticator.ts";
 import { KeyFile } from "../auth/key-file.ts";
 import { answerByShard } from "../calls/call-server.ts";
@@ -136,9 +136,9 @@ function httpOf({
   let listening: Listening | null = null;
   let gauges = (): ServerGauges => ({ requestsInFlight: 0, bodyBytesInFlight: 0 });
   return {
-    figures: async () => ({ counted: counts.asked, gauges: gauges(), keys: keys?.infos ?? [] }),
+    figures: async () => ({ counted: counts.counted, gauges: gauges(), keys: keys?.infos ?? [] }),
     listen: async (port, tls) => {
-      const front = createFront(handlers(), {
+      const front = createHttpApp(handlers(), {
         ...{ config, log, counts, site: openSite(site) },
         ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
         ...(keys !== null && {

@@ -209,7 +209,7 @@ export class ShardThreads {
   /** The text of `/metrics`, with the counts of all threads. */
   async render(metrics: Metrics, own: ServerGauges): Promise<string> {
     const requests = new RequestCounts();
-    requests.add(metrics.requests.asked);
+    requests.add(metrics.requests.counted);
     const gauges = { ...own };
     for (const figures of await this.#figures()) {
       requests.add(figures.counted);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Refusal } from "../reply.ts";
+import { HttpError } from "../reply.ts";
 import { Intake } from "./intake.ts";
 
 const bodiesMax = 1_000_000;
@@ -8,7 +8,7 @@ const bodyMax = 900_000;
 interface Upload {
   /** Sends this many bytes; `null` ends the body. */
   send(bytes: number | null): Promise<void>;
-  /** Bytes received, or the reason of the refusal; `null` = still being received. */
+  /** Bytes received, or the reason of the rejection; `null` = still being received. */
   outcome(): number | string | null;
   connection(): string | undefined;
   end(): void;
@@ -27,7 +27,7 @@ function setup() {
     const headers = declared === null ? {} : { "content-length": String(declared) };
     const request = new Request("http://x/", { method: "POST", body: stream, headers });
     const body = intake.begin();
-    let outcome: number | Refusal | null = null;
+    let outcome: number | HttpError | null = null;
     intake.read(request, body, bodyMax).then(
       (bytes) => {
         outcome = bytes.byteLength;
@@ -42,8 +42,8 @@ function setup() {
         else controller?.enqueue(new Uint8Array(bytes));
         await settled();
       },
-      outcome: () => (outcome instanceof Refusal ? outcome.reason : outcome),
-      connection: () => (outcome instanceof Refusal ? outcome.headers["connection"] : undefined),
+      outcome: () => (outcome instanceof HttpError ? outcome.reason : outcome),
+      connection: () => (outcome instanceof HttpError ? outcome.headers["connection"] : undefined),
       end: () => intake.end(body),
     };
   };
@@ -150,7 +150,7 @@ test("intake: where requests are too many, a small upload has the rate of all it
   const small = upload(60_000);
   await small.send(30_000);
   pass(2_000);
-  expect(intake.refuseSlowest()).toBe(true);
+  expect(intake.rejectSlowest()).toBe(true);
   await settled();
   expect([stalled.outcome(), small.outcome()]).toEqual(["full", null]);
 });
@@ -161,7 +161,7 @@ test("intake: a body that is whole is not refused, however long its request take
   await whole.send(60_000);
   await whole.send(null);
   pass(20_000);
-  expect(intake.refuseSlowest()).toBe(false);
+  expect(intake.rejectSlowest()).toBe(false);
   expect([whole.outcome(), intake.bytes]).toEqual([60_000, 60_000]);
   whole.end();
   expect(intake.bytes).toBe(0);

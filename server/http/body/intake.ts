@@ -1,12 +1,12 @@
 // Reads request bodies within one budget of bytes. Large bodies count by received bytes, not by
 // announced ones, and never take the whole budget, so that small calls find room. When the budget
-// is used up, the slowest upload is refused, large ones first, so that stalled uploads block no
+// is used up, the slowest upload is rejected, large ones first, so that stalled uploads block no
 // others.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { sizeText } from "../../../openapi/bounds.ts";
 import { shortened } from "../guards.ts";
-import { Refusal } from "../reply.ts";
+import { HttpError } from "../reply.ts";
 
 /** A body with a declared length up to this is small: counted whole at once, read in one step. */
 const smallBytesMax = 64 * 1024;
@@ -22,26 +22,26 @@ const slow = "request body came too slowly while others waited; try again later"
 const cut = "request body could not be read; the connection ended before it did";
 
 /** A body, kept until its request is answered. */
-export interface Body {
+export interface Upload {
   readonly since: number;
   /** Counted in the budget: the received bytes, or the declared length of a small body. */
   bytes: number;
   received: number;
   /** Rejects the body while it is being received; `null` before and after. */
-  refuse: ((refusal: Refusal) => void) | null;
+  reject: ((error: HttpError) => void) | null;
 }
 
 interface Arrived {
   readonly request: Request;
   readonly bytes: Uint8Array;
   readonly resolve: (bytes: Uint8Array) => void;
-  readonly reject: (refusal: Refusal) => void;
+  readonly reject: (error: HttpError) => void;
 }
 
 export class Intake {
   readonly #bytesMax: number;
   readonly #now: () => number;
-  readonly #uploads = new Set<Body>();
+  readonly #uploads = new Set<Upload>();
   #bytes = 0;
   /** Bodies completed in this round of the event loop. */
   #arrived: Arrived[] = [];
@@ -56,30 +56,30 @@ export class Intake {
   }
 
   /** The caller has to pass the body to `end`. */
-  begin(): Body {
-    return { since: this.#now(), bytes: 0, received: 0, refuse: null };
+  begin(): Upload {
+    return { since: this.#now(), bytes: 0, received: 0, reject: null };
   }
 
-  end(body: Body): void {
+  end(body: Upload): void {
     this.#stopReceiving(body);
     this.#bytes -= body.bytes;
     body.bytes = 0;
   }
 
-  #stopReceiving(body: Body): void {
+  #stopReceiving(body: Upload): void {
     this.#uploads.delete(body);
-    body.refuse = null;
+    body.reject = null;
   }
 
   /**
-   * Rejects with a `Refusal` if the body exceeds the bound, is cut short, or finds no room.
+   * Rejects with an `HttpError` if the body exceeds the bound, is cut short, or finds no room.
    * Promises cost time in every call, so this has one promise and one `then`.
    */
-  read(request: Request, body: Body, bodyBytesMax: number): Promise<Uint8Array> {
+  read(request: Request, body: Upload, bodyBytesMax: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const declared = declaredLength(request);
       if (declared !== null && declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
-      body.refuse = reject;
+      body.reject = reject;
       this.#uploads.add(body);
       const isSmall = declared !== null && declared <= smallBytesMax;
       if (isSmall) this.#take(body, declared);
@@ -91,28 +91,28 @@ export class Intake {
           if (isWhole) this.#atEndOfRound({ request, bytes, resolve, reject });
           else reject(cutShort());
         },
-        (error) => reject(error instanceof Refusal ? error : cutShort()),
+        (error) => reject(error instanceof HttpError ? error : cutShort()),
       );
     });
   }
 
-  /** Refuses the slowest upload; false = none is slow. */
-  refuseSlowest(): boolean {
-    return this.#refuse(this.#slowest(0));
+  /** Rejects the slowest upload; false = none is slow. */
+  rejectSlowest(): boolean {
+    return this.#rejectUpload(this.#slowest(0));
   }
 
-  #refuse(slowest: Body | null): boolean {
+  #rejectUpload(slowest: Upload | null): boolean {
     if (slowest === null) return false;
     // `close`: otherwise the rest of the body would still be received.
-    slowest.refuse?.(new Refusal("full", slow, { connection: "close" }));
+    slowest.reject?.(new HttpError("full", slow, { connection: "close" }));
     this.end(slowest);
     return true;
   }
 
-  async #receive(request: Request, body: Body, bodyBytesMax: number): Promise<Uint8Array> {
+  async #receive(request: Request, body: Upload, bodyBytesMax: number): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request.body ?? []) {
-      if (body.refuse === null) break;
+      if (body.reject === null) break;
       body.received += chunk.byteLength;
       if (body.received > bodyBytesMax) throw tooLarge(bodyBytesMax);
       chunks.push(chunk);
@@ -122,13 +122,13 @@ export class Intake {
   }
 
   /** Counts more bytes of the body, and makes room for them. */
-  #take(body: Body, bytes: number): void {
+  #take(body: Upload, bytes: number): void {
     const isLarge = body.bytes + bytes > smallBytesMax;
     const bytesMax = isLarge ? largeShare * this.#bytesMax : this.#bytesMax;
     // The first condition admits a body that is larger than the whole budget.
     while (this.#bytes > body.bytes && this.#bytes + bytes > bytesMax) {
       const slowest = this.#slowest(smallBytesMax + 1) ?? this.#slowest(0);
-      if (!this.#refuse(slowest)) throw new Refusal("full", full);
+      if (!this.#rejectUpload(slowest)) throw new HttpError("full", full);
       if (!this.#uploads.has(body)) return;
     }
     body.bytes += bytes;
@@ -139,9 +139,9 @@ export class Intake {
    * The slowest upload with at least `bytesMin` bytes. How much of a small body has been received
    * is unknown.
    */
-  #slowest(bytesMin: number): Body | null {
+  #slowest(bytesMin: number): Upload | null {
     const now = this.#now();
-    let slowest: Body | null = null;
+    let slowest: Upload | null = null;
     let rateLeast = Number.POSITIVE_INFINITY;
     for (const body of this.#uploads) {
       const age = now - body.since;
@@ -187,12 +187,12 @@ async function joined(chunks: readonly Uint8Array[], length: number): Promise<Ui
   return bytes;
 }
 
-function cutShort(): Refusal {
-  return new Refusal("malformed", cut);
+function cutShort(): HttpError {
+  return new HttpError("malformed", cut);
 }
 
-function tooLarge(bodyBytesMax: number): Refusal {
-  return new Refusal("too_large", `request body exceeds ${sizeText(bodyBytesMax)} limit`);
+function tooLarge(bodyBytesMax: number): HttpError {
+  return new HttpError("too_large", `request body exceeds ${sizeText(bodyBytesMax)} limit`);
 }
 
 /**
@@ -204,5 +204,5 @@ function declaredLength(request: Request): number | null {
   if (declared === null) return null;
   if (/^\d+$/.test(declared)) return Number(declared);
   const got = shortened(declared);
-  throw new Refusal("malformed", `content length is invalid; expected a number, got '${got}'`);
+  throw new HttpError("malformed", `content length is invalid; expected a number, got '${got}'`);
 }

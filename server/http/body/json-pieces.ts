@@ -50,12 +50,12 @@ const textBytesMax = 4 * pieceBytes;
 
 /** Throws `invalid` for a value beyond the limits, and any error of `parse`. */
 export async function parseJsonInPieces(bytes: Uint8Array, parse: ParseJson): Promise<unknown> {
-  const reading = new Reading(bytes, parse);
+  const reading = new JsonReader(bytes, parse);
   while (!reading.advance()) await othersTurn();
   return reading.result();
 }
 
-class Reading {
+class JsonReader {
   readonly #bytes: Uint8Array;
   readonly #parse: ParseJson;
   readonly #count = new BodyCount();

@@ -11,24 +11,24 @@ export const readerTimeoutSeconds = 240;
 /** The system accepts a response up to this size at once. */
 const largeAnswerBytes = 256 * 1024;
 /** How often waiting requests are checked; twice this must be less than the timeout. */
-const lookSeconds = 10;
+const checkSeconds = 10;
 
 export class IdleTimeouts {
   /** 0 = no timeout. */
-  readonly #bound: (request: Request, seconds: number) => void;
+  readonly #setTimeout: (request: Request, seconds: number) => void;
   /** Waiting since before the last check, so without a timeout. */
   readonly #long = new Set<Request>();
   readonly #waiting = new Set<Request>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  constructor(bound: (request: Request, seconds: number) => void) {
-    this.#bound = bound;
+  constructor(setTimeout: (request: Request, seconds: number) => void) {
+    this.#setTimeout = setTimeout;
   }
 
   /** From now on the connection waits for the response. */
   begin(request: Request): void {
     this.#waiting.add(request);
-    this.#timer ??= setInterval(() => this.#look(), lookSeconds * 1_000).unref();
+    this.#timer ??= setInterval(() => this.#liftTimeouts(), checkSeconds * 1_000).unref();
   }
 
   /**
@@ -38,14 +38,14 @@ export class IdleTimeouts {
   end(request: Request, answerBytes: number): void {
     const isLifted = this.#long.delete(request);
     this.#waiting.delete(request);
-    if (answerBytes > largeAnswerBytes) this.#bound(request, readerTimeoutSeconds);
-    else if (isLifted) this.#bound(request, idleTimeoutSeconds);
+    if (answerBytes > largeAnswerBytes) this.#setTimeout(request, readerTimeoutSeconds);
+    else if (isLifted) this.#setTimeout(request, idleTimeoutSeconds);
   }
 
-  #look(): void {
+  #liftTimeouts(): void {
     for (const request of this.#waiting) {
       this.#long.add(request);
-      this.#bound(request, 0);
+      this.#setTimeout(request, 0);
     }
     this.#waiting.clear();
     if (this.#long.size > 0 || this.#timer === null) return;

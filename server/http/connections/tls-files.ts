@@ -1,12 +1,12 @@
 // Checks the files of the certificate and its key regularly, so that a renewed certificate is
 // served without a restart.
 
-import { stampOf } from "../../auth/key-file.ts";
+import { fileStamp } from "../../auth/key-file.ts";
 import type { Log } from "../../observability/log.ts";
 import { readTls, type Tls, type TlsFiles } from "./tls.ts";
 
 /** Certificates are renewed weeks before they expire, so this is often enough. */
-export const tlsLookMs = 10_000;
+export const tlsCheckMs = 10_000;
 
 export interface TlsWatchOptions {
   readonly files: TlsFiles;
@@ -17,7 +17,7 @@ export interface TlsWatchOptions {
 
 /** Returns a check of the files; changed files that cannot be served are logged once. */
 export function watchTls({ files, readFile, renew, log }: TlsWatchOptions): () => void {
-  const stamps = () => `${stampOf(files.tlsCert)} ${stampOf(files.tlsKey)}`;
+  const stamps = () => `${fileStamp(files.tlsCert)} ${fileStamp(files.tlsKey)}`;
   let stamp = stamps();
   return () => {
     // Stamped before they are read: a change in between is noticed at the next check.

@@ -23,8 +23,8 @@ import { type Changes, StoreError } from "../../../stores/store.ts";
 import { CallServer } from "../../calls/call-server.ts";
 import type { Log, LogFields } from "../../observability/log.ts";
 import { OverviewReplies } from "../../observability/overview.ts";
-import { consoleRoutes } from "../../routes/console.ts";
 import { itemRoutes } from "../../routes/items.ts";
+import { monitoringRoutes } from "../../routes/monitoring.ts";
 import { queueRoutes } from "../../routes/queue.ts";
 import { queuesRoutes } from "../../routes/queues.ts";
 import { taskRoutes } from "../../routes/tasks.ts";
@@ -245,7 +245,7 @@ export class Cluster extends Bundle {
     const shards = node.engines.map(
       (engine) =>
         ({
-          ...consoleRoutes(
+          ...monitoringRoutes(
             engine,
             new OverviewReplies({ engine, machine: () => machine, now, machineNow: now }),
           ),

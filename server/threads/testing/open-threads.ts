@@ -3,7 +3,7 @@
 import { systemClock } from "../../../engine/model/clock.ts";
 import { operations } from "../../../openapi/operations.ts";
 import type { OverviewMachine } from "../../../openapi/schemas.ts";
-import { createFront } from "../../app.ts";
+import { createHttpApp } from "../../app.ts";
 import type { Config } from "../../config/settings.ts";
 import { type Listening, listen } from "../../http/connections/listen.ts";
 import type { Tls } from "../../http/connections/tls.ts";
@@ -55,7 +55,7 @@ export async function openThreads({
     render: (gauges) => threads.render(metrics, gauges),
   });
   const counts = metrics.requests;
-  const front = createFront(handlers, { config: threadConfig(config), log: silentLog, counts });
+  const front = createHttpApp(handlers, { config: threadConfig(config), log: silentLog, counts });
   threads.answerBy(here.shards, handlers, front.gauges);
   const close = async (): Promise<void> => {
     await threads.close();

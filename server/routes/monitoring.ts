@@ -4,10 +4,10 @@ import type { Engine } from "../../engine/model/api.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { visibleTo } from "../auth/key-rights.ts";
 import type { OverviewReplies } from "../observability/overview.ts";
-import { clientsReply, explainReply } from "../wire/console.ts";
+import { clientsReply, explainReply } from "../wire/monitoring.ts";
 import type { Routes } from "./route.ts";
 
-export function consoleRoutes(
+export function monitoringRoutes(
   engine: Pick<Engine<string>, "explain" | "clients">,
   overview: OverviewReplies,
 ): Routes<"explain" | "clients" | "overview"> {

@@ -5,10 +5,11 @@
 //   HOLDFAST_PORT=tcp://10.0.0.1:9090   HOLDFAST_SERVICE_HOST   HOLDFAST_SERVICE_PORT[_NAME]
 //   HOLDFAST_PORT_9090_TCP[_PROTO|_PORT|_ADDR]
 
-const place = /_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
-const link = /^(tcp|udp|sctp):\/\/\S+:\d+$/;
+const serviceAddress =
+  /_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
+const linkUrl = /^(tcp|udp|sctp):\/\/\S+:\d+$/;
 
 /** The variable is the address of a Service, and not a setting of this server. */
-export function isClusterVariable(name: string, value: string): boolean {
-  return place.test(name) || (name.endsWith("_PORT") && link.test(value));
+export function isServiceVariable(name: string, value: string): boolean {
+  return serviceAddress.test(name) || (name.endsWith("_PORT") && linkUrl.test(value));
 }
