@@ -101,10 +101,10 @@ describe("the image", () => {
     ([, words = ""]) => words,
   );
 
-  test("it does not start open to other machines unless it is told to", () => {
+  test("without keys it does not start on all addresses unless --insecure is set", () => {
     expect(imageEnvironment).toEqual({ HOLDFAST_HOST: "0.0.0.0", HOLDFAST_DATA: "/data" });
     expect(faultsOf(imageEnvironment)).toEqual([
-      "host is open to other machines; expected --api-keys-file with it, or --insecure, or a " +
+      "host is reachable from other machines; expected --api-keys-file, --insecure or a " +
         'loopback address, got "0.0.0.0"',
     ]);
   });
@@ -122,7 +122,7 @@ describe("the image", () => {
     }
   });
 
-  test("its build is sent what it reads, and no secret", () => {
+  test("its build context has the files that it reads, and no secret", () => {
     const isSent = sentToImage();
     const compile = readFileSync(join(root, "scripts/compile.ts"), "utf8");
     const entries = [...compile.matchAll(/join\(root, "([\w/.-]+\.ts)"\)/g)].map(
@@ -202,7 +202,7 @@ describe("compose.yaml", () => {
     expect(Number.parseInt(stop_grace_period ?? "", 10) * 1_000).toBeGreaterThan(Number(waits));
   });
 
-  test("its guard on hosts lets Prometheus in, by the name that it scrapes", async () => {
+  test("its allowed hosts admit Prometheus, by the name that it scrapes", async () => {
     const { scrape_configs } = parse(read("prometheus/prometheus.yml"));
     const [target] = scrape_configs[0].static_configs[0].targets;
     const name = String(compose.services["holdfast"]?.environment?.["HOLDFAST_ALLOWED_HOSTS"]);
@@ -353,7 +353,7 @@ describe("Prometheus", () => {
     expect(config.scrape_configs).toMatchObject([{ job_name: "holdfast" }]);
   });
 
-  test("every alert asks for metrics that a running server has", async () => {
+  test("every alert uses metrics that a running server has", async () => {
     expect(rules.length).toBeGreaterThan(10);
     await expectExported(rules.map(({ expr }) => expr));
   });
@@ -368,7 +368,7 @@ describe("Prometheus", () => {
     }
   });
 
-  test("an expression that asks for what there is not would be found", async () => {
+  test("an expression with an unknown metric would be found", async () => {
     const fails = async (expression: string) =>
       expect(
         expectExported([expression]).then(
@@ -418,7 +418,7 @@ describe("Grafana", () => {
   const panels = dashboard.panels.filter(({ type }) => type !== "row");
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-  test("every panel asks for metrics that a running server has", async () => {
+  test("every panel uses metrics that a running server has", async () => {
     expect(panels.length).toBeGreaterThan(20);
     await expectExported(expressions.map((expr) => expr.replaceAll('=~"$instance"', '=~".*"')));
   });
@@ -461,7 +461,7 @@ describe("systemd", () => {
   const values = (key: string) =>
     [...unit.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, value]) => value ?? "");
 
-  test("a fault that needs a person is not answered with a restart", () => {
+  test("systemd: an exit that needs an operator does not restart the service", () => {
     const { usage, taken } = exitCodes;
     expect(values("RestartPreventExitStatus")).toEqual([`${usage.code} ${taken.code}`]);
     expect(values("Restart")).toEqual(["on-failure"]);
@@ -475,7 +475,7 @@ describe("systemd", () => {
     expect(Number(values("TimeoutStopSec")[0]) * 1_000).toBeGreaterThan(Number(waits));
   });
 
-  test("it starts as it is, and with the keys and the certificate that its first lines name", () => {
+  test("the unit starts as it is, and with the keys and the certificate of its first lines", () => {
     const set = pairsOf(values("Environment").join("\n"));
     expect(faultsOf(set)).toEqual([]);
     const named = pairsOf(unit.slice(0, unit.indexOf("[Unit]")));

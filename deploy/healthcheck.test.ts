@@ -40,7 +40,7 @@ function runFile(file: string, words: readonly string[]) {
   return { code: exitCode, out: stdout.toString(), error: stderr.toString() };
 }
 
-test("healthcheck: a server with TLS and keys is asked over TLS, and without a key", async () => {
+test("healthcheck: a server with TLS and keys is checked over TLS, without a key", async () => {
   using files = scratch();
   const flags = [
     ...["--tls-cert", files.write("cert", sampleCertificate)],
@@ -80,7 +80,7 @@ test("commands: the word alone prints the help, and serves nothing", () => {
   }
 });
 
-test("key: the key that is printed is let in by the line that is printed", () => {
+test("key: the printed key is accepted with the printed line", () => {
   const { code, out, error } = runFile("executable.ts", ["key", "the", "billing"]);
   expect(code).toBe(0);
   const key = out.trimEnd();

@@ -28,7 +28,9 @@ export async function checkHealth(
     console.log(await response.text());
     return response.ok ? 0 : 1;
   } catch (error) {
-    console.error(`nobody answers; ${error instanceof Error ? error.message : String(error)}`);
+    console.error(
+      `server is unreachable; ${error instanceof Error ? error.message : String(error)}`,
+    );
     return 1;
   }
 }

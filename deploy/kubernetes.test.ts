@@ -135,7 +135,7 @@ test("backups have a volume of their own, and are made by a job with a key", () 
   );
 });
 
-test("its memory has room for the requests that it takes on, and for the rest", () => {
+test("its memory has room for the bodies of requests and for the rest", () => {
   const rows = configReference();
   const bodies = Number(rows.find(({ key }) => key === "bodiesMax")?.default);
   const gibibytes = Number(/^(\d+)Gi$/.exec(container.resources.limits.memory)?.[1]);

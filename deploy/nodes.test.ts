@@ -65,7 +65,7 @@ describe("compose.nodes.yaml", () => {
     return [name, configOf(Object.fromEntries(told))] as const;
   });
 
-  test("it is three nodes, alike but for where the others reach them", () => {
+  test("it has three nodes, which differ only in their node URL", () => {
     expect(configs).toHaveLength(3);
     const [[, first]] = configs as [(typeof configs)[number]];
     for (const [name, config] of configs) {
@@ -81,7 +81,7 @@ describe("compose.nodes.yaml", () => {
     }
   });
 
-  test("the database is the one that it starts, and its password stands nowhere", () => {
+  test("the database is the one that it starts, and its password is not in the file", () => {
     const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD = "" } = postgres?.environment ?? {};
     const [, config] = configs[0] ?? [];
     const url = new URL(config?.databaseUrl[0] ?? "");
@@ -117,7 +117,7 @@ describe("compose.nodes.yaml", () => {
     for (const image of [balancer?.image, postgres?.image]) expect(image).toMatch(/:\d+(\.\d+)+$/);
   });
 
-  test("the balancer asks what nodes answer, under a host that they let in", async () => {
+  test("the balancer's checks are answered by the nodes, under a host that they allow", async () => {
     const asked = /http-check send meth GET uri (\S+) hdr Host (\S+)/.exec(balance);
     const [, path = "", host = ""] = asked ?? [];
     expect(path).toBe(pages.readyz.path);

@@ -1880,7 +1880,7 @@ const notAllowed = refusal(403, {
 const busy = refusal(429, {
   meaning: "The server is already handling its maximum number of requests.",
   reason: "full",
-  message: "too many requests are being worked on; try again later",
+  message: "too many requests are in progress; try again later",
 });
 
 const healthy: schemas.Health = {
@@ -2010,7 +2010,7 @@ export const pages = {
         meaning:
           "The folder cannot be written, the store is in memory, or a shard is down or busy; the incomplete backup was removed.",
         reason: "backup_failed",
-        message: "the backup could not be written; its folder cannot be made",
+        message: "the backup could not be written; its folder cannot be created",
       }),
       503: refusal(503, {
         meaning: "The server is shutting down; no backup was made.",

@@ -57,8 +57,8 @@ export interface HttpAppOptions extends AdmissionOptions {
   readonly node?: PeerOptions;
 }
 
-export type App = Front["app"];
-type Front = ReturnType<typeof createHttpApp>;
+export type App = HttpApp["app"];
+type HttpApp = ReturnType<typeof createHttpApp>;
 
 /** `key`: `null` = no API key is required. */
 type KeyedHandler = (request: Request, key: KnownKey | null) => Response | Promise<Response>;
@@ -107,8 +107,8 @@ export function createHttpApp(handlers: OperationHandlers, options: HttpAppOptio
   get(livez.path, liveResponse);
   get(metrics.path, keyed(metricsHandler(handlers, gauges, idleTimeouts), metrics.path));
   post(backup.path, keyed(backupHandler(handlers, idleTimeouts), backup.path));
-  for (const [path, answer] of apiPageRoutes({ basePath, hasKeys: authenticate !== undefined }))
-    get(path, admission.wrap(answer));
+  for (const [path, handler] of apiPageRoutes({ basePath, hasKeys: authenticate !== undefined }))
+    get(path, admission.wrap(handler));
   const fallback = fallbackHandler({ site, requireKey, basePath });
   app.all("/*", admission.wrap(fallback), { parse: "none" });
   return { app, gauges };

@@ -116,10 +116,10 @@ async function serve(parts: Parts): Promise<Server> {
   let closing = false;
   const isClosing = () => closing;
   const commitFates = () => commitFatesOf(session);
-  const front = frontOf(parts, { clock, node, shards, isClosing, commitFates });
+  const httpApp = httpAppOf(parts, { clock, node, shards, isClosing, commitFates });
   let listening: Listening | null = null;
   try {
-    const own = (isShared: boolean) => listen(front.app, { ...config, tls, isShared });
+    const own = (isShared: boolean) => listen(httpApp.app, { ...config, tls, isShared });
     listening = shards instanceof ShardThreads ? await shards.listen(tls, own) : own(false);
     await node?.join();
     const { url, renew, stop } = listening;
@@ -139,7 +139,7 @@ async function serve(parts: Parts): Promise<Server> {
         await node?.drain();
         const stopped = stop(config.shutdownTimeoutMs);
         // This answers waiting leases; otherwise `stop` would wait for them.
-        await closed(shards);
+        await closeShards(shards);
         await stopped;
         if (shards instanceof ShardThreads) shards.terminate();
         await node?.leave();
@@ -147,7 +147,7 @@ async function serve(parts: Parts): Promise<Server> {
     };
   } catch (error) {
     await listening?.stop(0);
-    await closed(shards);
+    await closeShards(shards);
     if (shards instanceof ShardThreads) shards.terminate();
     await node?.leave();
     throw error;
@@ -155,7 +155,7 @@ async function serve(parts: Parts): Promise<Server> {
 }
 
 /** A node closes its shards when it leaves. */
-async function closed(shards: Node | ShardThreads): Promise<void> {
+async function closeShards(shards: Node | ShardThreads): Promise<void> {
   if (!(shards instanceof Node)) await shards.close();
 }
 
@@ -188,7 +188,7 @@ interface Opened {
 }
 
 /** Builds the app that answers requests; it does not listen yet. */
-function frontOf({ config, log, keys }: Parts, opened: Opened) {
+function httpAppOf({ config, log, keys }: Parts, opened: Opened) {
   const { clock, node, shards, isClosing, commitFates } = opened;
   const lostCommits = new LostCommits(() => commitFates().lost);
   const machine = serverHostInfo(config);
@@ -216,7 +216,7 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
     ...backupsOf(config, threads ?? shards.engines[0]),
     ...(node && peers && { node: peers, unserved: () => node.unserved }),
   });
-  const front = createHttpApp(handlers, {
+  const httpApp = createHttpApp(handlers, {
     ...{ config: threadConfig(config), log, counts: metrics.requests },
     site: openSite(siteFolders),
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
@@ -225,8 +225,8 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
       authenticate: createAuthenticator({ keys, log, now, threads: config.threads }),
     }),
   });
-  threads?.answerBy(here.shards, handlers, front.gauges);
-  return front;
+  threads?.answerBy(here.shards, handlers, httpApp.gauges);
+  return httpApp;
 }
 
 function nodeOf(config: PlacedConfig, log: Log, session: SharedSession): Node {
@@ -288,10 +288,10 @@ function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): 
     return new StartError(error.fault, `${error.message}; ${place}`);
   }
   if (!(error instanceof StoreError)) return error;
-  return new StartError(faultOf(error.fault), `${detailed(error)}; ${place}`);
+  return new StartError(faultOf(error.fault), `${detailedMessage(error)}; ${place}`);
 }
 
-function detailed({ message, fault, cause }: StoreError): string {
+function detailedMessage({ message, fault, cause }: StoreError): string {
   // The message names the owner of the lock, which is enough.
   const hasDetail = fault !== "locked" && cause instanceof Error && cause.message !== "";
   return hasDetail ? `${message}; ${cause.message}` : message;

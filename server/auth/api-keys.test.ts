@@ -20,7 +20,7 @@ test("new key: a name of several lines does not become several lines", () => {
   expect(newApiKey("a\nb").line).toEndWith("  a b");
 });
 
-test("parse: comments and empty lines are passed over, and each key of the file is known", () => {
+test("parse: comments and empty lines are skipped, and each key of the file is accepted", () => {
   const keys = keysOf(`# keys\n\n${one.line}\r\n  ${two.line}  \n`);
   const names = [one, two, other].map(({ key }) => findKey(key, keys)?.name ?? null);
   expect(names).toEqual(["billing", "", null]);
@@ -46,12 +46,12 @@ test.each([
   ["a key and more", `${one.key}A`],
   ["a short secret", "secret"],
   ["nothing", ""],
-])("known: %s is not, whatever the file has", (_, key) => {
+])("findKey: %s is unknown, whatever the file contains", (_, key) => {
   const digest = new Bun.CryptoHasher("sha256").update(key).digest();
   expect(findKey(key, [{ digest }, ...keysOf(one.line)])).toBeNull();
 });
 
-test("new key: what it is for stands in its line, and is read from there", () => {
+test("new key: its line has its rights, and parse reads them back", () => {
   const rights = { roles: ["produce", "read"], queues: ["orders*", "billing"] } as const;
   const { line } = newApiKey("the checkout", rights);
   expect(line.slice(64)).toBe("  role=produce,read queues=orders*,billing  the checkout");
@@ -80,10 +80,13 @@ test.each([
   ["roles=read  secret", "expected role= and queues="],
   ["secret role=read", "expected role= and queues= before the name, which has no '='"],
   ["role=read secret queues=a", "expected role= and queues= before the name, which has no '='"],
-])("parse: a digest and %j names the line, quotes nothing and lets nobody in", (rest, fault) => {
-  const text = `# keys\n${two.line}\n${one.line.slice(0, 64)}  ${rest}`;
-  expect(parseApiKeys(text)).toEqual({ ok: false, fault: `line 3 is invalid; ${fault}` });
-});
+])(
+  "parse: a digest and %j is refused; the fault names the line and quotes nothing",
+  (rest, fault) => {
+    const text = `# keys\n${two.line}\n${one.line.slice(0, 64)}  ${rest}`;
+    expect(parseApiKeys(text)).toEqual({ ok: false, fault: `line 3 is invalid; ${fault}` });
+  },
+);
 
 test("new key: a line for each of its rights, which add up", () => {
   const rights = [

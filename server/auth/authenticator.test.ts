@@ -49,19 +49,16 @@ test("authenticator: without a key, 401 with what to send", () => {
   });
 });
 
-test.each(["Bearer wrong", "Bearer rightx"])(
-  "authenticator: %p is a key that is not known",
-  (given) => {
-    expect(setup().knock(given)).toEqual({
-      code: 401,
-      message: "API key is invalid; expected one that this server knows, got another",
-      headers: challenge,
-    });
-  },
-);
+test.each(["Bearer wrong", "Bearer rightx"])("authenticator: %p is an unknown key", (given) => {
+  expect(setup().knock(given)).toEqual({
+    code: 401,
+    message: "API key is invalid; the server does not know it",
+    headers: challenge,
+  });
+});
 
 test.each(["Basic cmlnaHQ=", "right", "Bearer", "Bearer right right", "Bearerright", ""])(
-  "authenticator: %p is not of the form",
+  "authenticator: %p is malformed",
   (given) => {
     expect(setup().knock(given)).toEqual({
       code: 401,
@@ -71,7 +68,7 @@ test.each(["Basic cmlnaHQ=", "right", "Bearer", "Bearer right right", "Bearerrig
   },
 );
 
-test("authenticator: after too many wrong keys an address waits, while a right key still passes", () => {
+test("authenticator: after too many wrong keys an address must wait, while a valid key still passes", () => {
   const { knock, pass, lines } = setup();
   for (let count = 0; count < countMax; count += 1) expect(knock("Bearer wrong")?.code).toBe(401);
   pass(500);
@@ -92,7 +89,7 @@ test("authenticator: after too many wrong keys an address waits, while a right k
   ]);
 });
 
-test("authenticator: addresses that are not known share one count", () => {
+test("authenticator: unknown addresses share one count", () => {
   const { knock } = setup();
   for (let count = 0; count < countMax; count += 1) knock("Bearer wrong", null);
   expect(knock("Bearer wrong", null)?.code).toBe(429);

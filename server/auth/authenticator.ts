@@ -55,7 +55,7 @@ export function createAuthenticator({
     throw unauthorized(
       key === undefined
         ? "authorization is invalid; expected 'Authorization: Bearer KEY', got another form"
-        : "API key is invalid; expected one that this server knows, got another",
+        : "API key is invalid; the server does not know it",
     );
   };
 }

@@ -30,7 +30,7 @@ function denial({ roles, queues = ["*"], names = [], name = "k", ...needs }: Ask
   }
 }
 
-test("a role is for what takes it, and admin for everything", () => {
+test("authorize: a role allows its operations, and admin all of them", () => {
   const orders = { names: ["orders"] };
   for (const needed of ["produce", "consume", "read", "admin"] as const) {
     for (const own of ["produce", "consume", "read", "admin"] as const) {
@@ -71,7 +71,7 @@ test("an error reply names what the key lacks", () => {
   expect(long).toBe(`read '${"y".repeat(80)}'; it needs the role 'read' for that queue`);
 });
 
-test("of several queues each is checked, by the role that it takes", () => {
+test("authorize: each of several queues is checked, for the role that it needs", () => {
   const some = { role: "admin", roles: ["admin"], queues: ["orders*", "dead"] } as const;
   expect(denial({ ...some, names: ["orders", "dead"] })).toBeNull();
   expect(denial({ ...some, names: ["orders", "billing"] })).toStartWith("administer 'billing'");
@@ -83,7 +83,7 @@ test("of several queues each is checked, by the role that it takes", () => {
   expect(denial({ ...needs, roles: ["consume"] })).toStartWith("produce to 'out'");
 });
 
-test("what names no queue takes a key for all, unless it shows what is visible", () => {
+test("authorize: a call without a queue needs a key for all queues, unless it returns only visible ones", () => {
   const limited = { roles: ["read"], queues: ["orders*"] } as const;
   expect(denial({ role: "read", ...limited })).toBe(
     "make this request; it needs the role 'read' for all queues",

@@ -16,7 +16,7 @@ function setup() {
   };
 }
 
-test("failures: as many as allowed, then a wait until the window is over", () => {
+test("failed-auth limiter: after the allowed number, an address waits until its window ends", () => {
   const { fail, pass } = setup();
   expect(fail("a", countMax)).toEqual({ waitMs: 0, isFirstTooMany: false });
   pass(1_000);
@@ -27,13 +27,13 @@ test("failures: as many as allowed, then a wait until the window is over", () =>
   expect(fail("a", 1)).toEqual({ waitMs: 0, isFirstTooMany: false });
 });
 
-test("failures: threads that count for themselves allow a part each", () => {
+test("failed-auth limiter: each thread allows its share", () => {
   const failures = new FailedAuthLimiter(() => 0, 3);
   const added = Array.from({ length: 8 }, () => failures.add("a").isFirstTooMany);
   expect(added.indexOf(true)).toBe(Math.ceil(countMax / 3));
 });
 
-test("failures: the table stays bounded, and forgets who began first", () => {
+test("failed-auth limiter: the table is bounded, and the oldest window is evicted", () => {
   const { failures, fail } = setup();
   fail("first", countMax + 1);
   for (let index = 0; index < addressesMax - 1; index += 1) failures.add(`other ${index}`);

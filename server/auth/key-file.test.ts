@@ -33,7 +33,7 @@ function setup(text: string) {
   };
 }
 
-test("key file: a key is added and another withdrawn while it is in use", () => {
+test("key file: a key is added and another withdrawn while the server runs", () => {
   using file = setup(one.line);
   const keys = file.open();
   const admitted = () => [one, two].map(({ key }) => keys.find(key) !== null);
@@ -47,8 +47,8 @@ test("key file: a key is added and another withdrawn while it is in use", () => 
   file.pass(1);
   expect(admitted()).toEqual([false, true]);
   expect(file.events().map(({ level, event, keys }) => [level, event, keys])).toEqual([
-    ["info", "API keys were read again", 2],
-    ["info", "API keys were read again", 1],
+    ["info", "reloaded API keys", 2],
+    ["info", "reloaded API keys", 1],
   ]);
 });
 
@@ -67,36 +67,39 @@ test.each([
   ["no key", "", "keys are invalid; expected 1 to"],
   ["too much", `# ${"x".repeat(70_000)}\n${two.line}`, "the file is too large"],
   ["no file", null, "ENOENT"],
-])("key file: with %s in it the former keys stay, and it is logged once", (_, text, fault) => {
-  using file = setup(one.line);
-  const keys = file.open();
-  if (text === null) unlinkSync(file.path);
-  else writeFileSync(file.path, text);
-  for (let look = 0; look < 3; look += 1) {
+])(
+  "key file: with %s in it the current keys are kept, and the failure is logged once",
+  (_, text, fault) => {
+    using file = setup(one.line);
+    const keys = file.open();
+    if (text === null) unlinkSync(file.path);
+    else writeFileSync(file.path, text);
+    for (let look = 0; look < 3; look += 1) {
+      file.pass(1_000);
+      expect([one, two].map(({ key }) => keys.find(key) !== null)).toEqual([true, false]);
+    }
+    expect(file.events()).toMatchObject([
+      {
+        level: "warn",
+        event: "failed to reload API keys; keeping the current ones",
+        fault: expect.stringContaining(fault),
+      },
+    ]);
+    file.replace(two.line);
     file.pass(1_000);
-    expect([one, two].map(({ key }) => keys.find(key) !== null)).toEqual([true, false]);
-  }
-  expect(file.events()).toMatchObject([
-    {
-      level: "warn",
-      event: "API keys could not be read again; the former ones stay",
-      fault: expect.stringContaining(fault),
-    },
-  ]);
-  file.replace(two.line);
-  file.pass(1_000);
-  expect(keys.find(two.key)?.name).toBe("two");
-  for (const secret of [one.key, two.key, one.line.slice(0, 64), two.line.slice(0, 64)]) {
-    expect(file.lines.join("")).not.toContain(secret);
-  }
-});
+    expect(keys.find(two.key)?.name).toBe("two");
+    for (const secret of [one.key, two.key, one.line.slice(0, 64), two.line.slice(0, 64)]) {
+      expect(file.lines.join("")).not.toContain(secret);
+    }
+  },
+);
 
-test.each(["", one.key, "# nobody"])("key file: %j is no file to start with", (text) => {
+test.each(["", one.key, "# nobody"])("key file: %j is refused at the start", (text) => {
   using file = setup(text);
   expect(file.open).toThrow(KeyFileError);
 });
 
-test("key file: what a key was used for is told, and outlives that the file is read again", () => {
+test("key file: the use of a key is reported, and survives a reload", () => {
   using file = setup(`${one.line}\n`);
   const keys = file.open();
   const digest = one.line.slice(0, 8);
@@ -117,7 +120,7 @@ test("key file: what a key was used for is told, and outlives that the file is r
   expect(JSON.stringify(keys.infos)).not.toContain(one.line.slice(0, 9));
 });
 
-test("key file: the keys of several threads are one list, with what all of them saw", () => {
+test("key file: the keys of several threads are one list with their combined use", () => {
   const info = { digest: "1", name: "a", roles: [], queues: [], rights: [], refusals: 1 };
   const [early, late] = ["2026-03-01T12:00:00.000Z", "2026-03-01T12:00:01.000Z"];
   const other = { ...info, digest: "2", last_used_at: null };

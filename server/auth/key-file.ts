@@ -93,10 +93,10 @@ export class KeyFile {
     this.#stamp = stamp;
     try {
       this.#keys = withUse(readKeys(path), this.#keys);
-      log.info("API keys were read again", { keys: this.#keys.length });
+      log.info("reloaded API keys", { keys: this.#keys.length });
     } catch (error) {
       if (!(error instanceof KeyFileError)) throw error;
-      log.warn("API keys could not be read again; the former ones stay", { fault: error.message });
+      log.warn("failed to reload API keys; keeping the current ones", { fault: error.message });
     }
   }
 }

@@ -20,7 +20,7 @@ test.each([
     ["abc", "x"],
   ],
   [["*"], ["", "anything", "a,b"], []],
-])("queues=%j: names that it has, and names that it has not", (patterns, names, others) => {
+])("queues=%j: names that match, and names that do not", (patterns, names, others) => {
   const isFor = queueTest(patterns);
   expect(names.filter((name) => !isFor(name))).toEqual([]);
   expect(others.filter(isFor)).toEqual([]);
@@ -28,7 +28,7 @@ test.each([
   expect(isForAllQueues(identity, "read")).toBe(patterns.includes("*"));
 });
 
-test("queues: a pattern has the names that a regular expression says it has", () => {
+test("queues: a pattern matches as the equivalent regular expression does", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
   const property = fc.property(letters, letters, (pattern, name) => {
     const form = new RegExp(`^${pattern.split("*").map(RegExp.escape).join("[^]*")}$`);
@@ -37,7 +37,7 @@ test("queues: a pattern has the names that a regular expression says it has", ()
   fc.assert(property, { seed: 1, numRuns: 5_000 });
 });
 
-test("queues: a name made to take long is looked at once for each piece of a pattern", () => {
+test("queues: a crafted name is scanned once for each piece of a pattern", () => {
   // As a regular expression this does not end.
   const isFor = queueTest([`${"a*".repeat(30)}b`]);
   expect(isFor("a".repeat(200_000))).toBe(false);

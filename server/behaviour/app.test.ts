@@ -112,7 +112,7 @@ describe("operations", () => {
     );
   });
 
-  test("lease: a client that hangs up leaves the line", async () => {
+  test("lease: stops waiting if its client hangs up", async () => {
     await using server = await setup();
     const caller = new AbortController();
     const body = JSON.stringify(leased);
@@ -124,7 +124,7 @@ describe("operations", () => {
     expect(server.engine.status().waitingLeases).toBe(0);
   });
 
-  test("produce: nothing is done for a client that has gone by the time its body is there", async () => {
+  test("produce: has no effect if the client disconnected before its body was complete", async () => {
     await using server = await setup();
     const body = JSON.stringify({ ...produced, items: [{ utf8: "a" }] });
     const signal = AbortSignal.abort();
@@ -133,7 +133,7 @@ describe("operations", () => {
     expect(await server.call("inspect", orders)).toMatchObject({ queued: 0 });
   });
 
-  test("retry: an item comes back under another id", async () => {
+  test("retry: an item is requeued under another id", async () => {
     await using server = await setup();
     await server.ok("produce", { ...produced, items: [{ utf8: "é" }] });
     const [first] = (await server.ok("lease", leased)).items;
@@ -179,7 +179,7 @@ describe("operations", () => {
     expect(await server.ok("listQueues", page)).toEqual({ items: [], unreached });
   });
 
-  test("pause and resume: what is paused is refused or waits, and is shown", async () => {
+  test("pause and resume: produces are refused, leases wait, and the pause is shown", async () => {
     await using server = await setup();
     const items = [{}];
     await server.ok("produce", { ...produced, items });
@@ -236,7 +236,7 @@ describe("operations", () => {
     expect(await server.ok("updateQueue", wrong)).toEqual(refused(400, why));
   });
 
-  test("unique keys: a duplicate is told by its place, and by itself", async () => {
+  test("unique keys: a duplicate is reported by its position", async () => {
     await using server = await setup();
     const produce = (...items: object[]) => server.ok("produce", { ...produced, items });
     const [one, other] = [{ unique_key: "1" }, { unique_key: "2" }];
@@ -283,7 +283,7 @@ describe("operations", () => {
     expect(await server.ok("inspect", orders)).toMatchObject({ queued: 0 });
   });
 
-  test("storage: what was listed can be imported as it came, then deleted", async () => {
+  test("storage: listed items can be imported unchanged, then deleted", async () => {
     await using server = await setup();
     const enqueueAt = "2099-01-01T00:00:00.000Z";
     await server.ok("produce", {
@@ -519,12 +519,12 @@ describe("validation", () => {
     ["queueInfo", { name: "__proto__" }, "queue does not exist; no such queue named '__proto__'"],
     ["deleteItems", { ...orders, partition: 0, ids: [] }, "ids is invalid; cannot be empty"],
     ["importItems", { ...orders, partition: 0, items: [] }, "items is invalid; cannot be empty"],
-  ])("%s: %j breaks a rule, and the engine says which", async (id, body, message) => {
+  ])("%s: %j breaks a rule, which the engine names", async (id, body, message) => {
     await using server = await setup();
     expect(await server.call(id, body)).toEqual(refused(400, message));
   });
 
-  test("null says the same as an absent key, where one may be absent", async () => {
+  test("null means the same as an absent optional key", async () => {
     await using server = await setup();
     const item = {
       kind: null,
@@ -614,7 +614,7 @@ describe("validation", () => {
     );
   });
 
-  test("a body that is compressed is refused by what it is", async () => {
+  test("a compressed body is refused with its encoding", async () => {
     await using server = await setup();
     const body = Bun.gzipSync(JSON.stringify(orders));
     const headers = { ...jsonType, "content-encoding": "gzip" };
@@ -623,7 +623,7 @@ describe("validation", () => {
     );
   });
 
-  test("no body at all, however broken, gets anything but an error reply of the contract", async () => {
+  test("any malformed body gets an error reply of the contract", async () => {
     await using server = await setup();
     const ids = Object.keys(operations) as OperationId[];
     const value = fc.oneof(
@@ -744,7 +744,7 @@ describe("guards", () => {
     }
   });
 
-  test("origin: pages of an allowed one may ask first and read the answer; of others, neither", async () => {
+  test("origin: pages of an allowed one may send a preflight and read the reply; others may not", async () => {
     await using server = await setup({ allowedOrigins: ["https://app.example.com"] });
     const preflight = (origin: string) =>
       server.send(operations.stats.path, {
@@ -804,7 +804,7 @@ describe("guards", () => {
     },
   );
 
-  test("more bytes of bodies at once than the bound are sent away, and the others stay", async () => {
+  test("a request beyond the bound of body bytes gets 429, and the others continue", async () => {
     await using server = await setup({ bodiesMax: 2_000 });
     const body = (client_id: string) => JSON.stringify({ ...leased, client_id });
     const declared = (text: string) => ({ ...jsonType, "content-length": String(text.length) });
@@ -813,7 +813,7 @@ describe("guards", () => {
     while (server.engine.status().waitingLeases === 0) await Bun.sleep(1);
     const second = await server.post("lease", long, declared(long));
     expect(second.body).toEqual(
-      refused(429, "too many request bodies are being worked on; try again later"),
+      refused(429, "too many request bodies are in progress; try again later"),
     );
     const short = JSON.stringify(orders);
     expect((await server.post("stats", short, declared(short))).code).toBe(200);
@@ -831,12 +831,12 @@ describe("guards", () => {
     expect((await server.post("lease", long, declared(long))).code).toBe(200);
   });
 
-  test("more requests at once than the bound are sent away, and the others stay", async () => {
+  test("a request beyond the bound of requests gets 429, and the others continue", async () => {
     await using server = await setup({ connectionsMax: 2 });
     const waiting = ["a", "b"].map((client_id) => server.call("lease", { ...leased, client_id }));
     const third = await server.post("stats", JSON.stringify(orders));
     expect(third.body).toEqual(
-      refused(429, "too many requests are being worked on; try again later"),
+      refused(429, "too many requests are in progress; try again later"),
     );
     expect(third.response.headers.get("retry-after")).toBe("1");
     await server.engine.produce({
@@ -879,7 +879,7 @@ describe("guards", () => {
     },
   );
 
-  test("the site answers what the API does not, to reading alone", async () => {
+  test("the site serves GET and HEAD of paths outside the API", async () => {
     const site = (_: Request, path: string) => (path === "/docs" ? new Response("docs") : null);
     await using server = await setup({ site });
     expect(await (await server.send("/docs?x=1", {})).text()).toBe("docs");
@@ -893,7 +893,7 @@ describe("keys", () => {
   const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
   const authenticate = () => createAuthenticator({ keys, log: silentLog, now: () => 0 });
 
-  test("all but the probes need one; a rejected request changes nothing, and its body is not read", async () => {
+  test("all paths except probes need a key; a rejected request changes nothing, and its body is not read", async () => {
     await using server = await setup();
     await using kept = await setup({ engines: [server.engine], authenticate: authenticate() });
     const right = { ...jsonType, authorization: "Bearer right" };
@@ -919,7 +919,7 @@ describe("keys", () => {
     expect(await server.ok("inspect", orders)).toMatchObject({ queued: 1 });
   });
 
-  test("pages and their assets are read without one; what is none, and all but reading, is not", async () => {
+  test("pages and their assets need no key; unknown paths and other methods do", async () => {
     await using server = await setup();
     const pages = ["/", "/docs", "/docs/intro", "/console", "/assets/a.js"];
     const site = (_: Request, path: string) => (pages.includes(path) ? new Response("page") : null);
@@ -942,7 +942,7 @@ describe("keys", () => {
     }
   });
 
-  test("too many wrong ones are answered 429, with how long to wait", async () => {
+  test("too many wrong keys are answered 429 with Retry-After", async () => {
     await using server = await setup();
     await using kept = await setup({ engines: [server.engine], authenticate: authenticate() });
     const wrong = { ...jsonType, authorization: "Bearer wrong" };
@@ -954,7 +954,7 @@ describe("keys", () => {
     expect(response.headers.get("retry-after")).toBe("60");
   });
 
-  test("a page of an allowed origin asks without one, and can read that it needs one", async () => {
+  test("a page of an allowed origin can read that it needs a key", async () => {
     await using server = await setup();
     const allowedOrigins = ["https://app.example.com"];
     await using kept = await setup({
@@ -1011,7 +1011,7 @@ describe("log", () => {
 });
 
 describe("errors", () => {
-  test("what no one foresaw is told to the log alone", async () => {
+  test("an unexpected error is logged, and its text is not sent", async () => {
     await using real = await setup();
     const engine = {
       ...real.engine,
@@ -1028,7 +1028,7 @@ describe("errors", () => {
     expect(server.logged).toEqual(["request failed; SELECT secret FROM /data/shard-0.db"]);
   });
 
-  test("after close every operation answers 503, and reading pages goes on", async () => {
+  test("after close every operation is answered 503, and pages are still served", async () => {
     await using server = await setup();
     await server.engine.close();
     const { code, body } = await server.post(
@@ -1042,7 +1042,7 @@ describe("errors", () => {
 });
 
 describe("pages", () => {
-  test("health: says what keeps the items", async () => {
+  test("health: names the store", async () => {
     await using server = await setup();
     const body = await (await server.send("/health", {})).json();
     expect(Value.Check(Health, body)).toBe(true);
@@ -1057,7 +1057,7 @@ describe("pages", () => {
     });
   });
 
-  test("health: a store that is full is told, unless a shard is down, and a loss unless either", async () => {
+  test("health: a full store is reported unless a shard is down, and a loss unless either", async () => {
     await using server = await setup();
     const answered = async (change: { full: boolean; up?: boolean }, lost = 0) => {
       const status = server.engine.status();
@@ -1084,14 +1084,14 @@ describe("pages", () => {
     expect(await answered({ full: false, up: false }, 2)).toBe("degraded");
   });
 
-  test("nodes.drain: a server that is alone refuses it, and lists that it was asked", async () => {
+  test("nodes.drain: a single server refuses it, and lists the action", async () => {
     await using server = await setup();
     const url = "http://10.0.0.7:9090";
     for (const draining of [true, false]) {
       expect(await server.call("drainNode", { url, draining })).toMatchObject({
         code: 453,
         reason: "not_a_node",
-        message: "server is alone and has no nodes; start it with --node-url to make it one",
+        message: "server is not a node of a cluster; start it with --node-url",
       });
     }
     expect((await server.call("drainNode", {} as never)).code).toBe(400);
@@ -1099,7 +1099,7 @@ describe("pages", () => {
     expect(items).toMatchObject([{ operation: "drainNode", code: 453 }]);
   });
 
-  test("losses.confirm: a loss is told until an operator has confirmed it, and the next one again", async () => {
+  test("losses.confirm: a loss is reported until an operator confirms it, and so is the next one", async () => {
     let lost = 3;
     await using server = await setup({ lostCommits: new LostCommits(() => lost) });
     const status = async () => (await (await server.send("/health", {})).json()).status;
@@ -1118,7 +1118,7 @@ describe("pages", () => {
     ]);
   });
 
-  test("losses.confirm: no more than were expected, and the overview has an alarm until then", async () => {
+  test("losses.confirm: confirms at most the expected number, and the overview has an alarm until then", async () => {
     let lost = 1;
     await using server = await setup({ lostCommits: new LostCommits(() => lost) });
     const alarms = async () => (await server.ok("overview", {})).alarms;
@@ -1145,7 +1145,7 @@ describe("pages", () => {
     expect(await server.ok("confirmLoss", {})).toEqual({ lost_commits: 0 });
   });
 
-  test("health: 503 from the moment the server is told to stop", async () => {
+  test("health: 503 from the moment a stop begins", async () => {
     await using server = await setup({ isClosing: () => true });
     const response = await server.send("/health", {});
     expect(await response.json()).toEqual(
@@ -1160,7 +1160,7 @@ describe("pages", () => {
     expect((await server.send("/readyz", {})).status).toBe(429);
   });
 
-  test("readyz: 200 while every shard is up and the server is not told to stop", async () => {
+  test("readyz: 200 while every shard is up and no stop has begun", async () => {
     await using server = await setup();
     const ready = await server.send("/readyz", {});
     expect([ready.status, await ready.json()]).toEqual([200, done]);
@@ -1206,7 +1206,7 @@ describe("pages", () => {
     }
   });
 
-  test("swagger: the page asks no one else for anything, and the document is the file", async () => {
+  test("swagger: the page loads nothing from other origins, and the document is the file", async () => {
     await using server = await setup();
     const page = await server.send("/swagger", {});
     const html = await page.text();

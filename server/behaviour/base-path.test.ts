@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 const get = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, init);
 
 test.each([basePath, `${basePath}/`, ""])(
-  "base path: a client at %j does all that it does",
+  "base path: a client at %j can use every operation",
   async (path) => {
     const client = createClient({ url: `${server.url}${path}` });
     const queue = client.queue(`at${path.replaceAll("/", "-")}`);
@@ -46,7 +46,7 @@ test("base path: requests below it are counted as the operations that they are",
   expect(await counted()).toBe(before + 2);
 });
 
-test("base path: probes, and what takes another method or is not there", async () => {
+test("base path: probes, wrong methods and unknown paths", async () => {
   const status = async (path: string, method = "GET") => {
     const response = await get(path, { method });
     return [response.status, response.headers.get("allow")];

@@ -71,7 +71,7 @@ test("find: the newest first, page by page, and who holds what", async () => {
   expect(await app.call("findItems", { ...orders, order: "oldest" })).toMatchObject(said);
 });
 
-test("find: items in whatever state, in their order, with as much of a payload as asked for", async () => {
+test("find: items in any state, in order, with the requested part of their payloads", async () => {
   const { app } = await setup();
   await using _ = app;
   const reply = await app.ok("findItems", { ...orders, payload_head: 5 });
@@ -88,7 +88,7 @@ test("find: items in whatever state, in their order, with as much of a payload a
   expect(textsOf(await found(app, orders))).toEqual(["", "", "", "", ""]);
 });
 
-test("find: what a dead item keeps", async () => {
+test("find: a dead item keeps its history", async () => {
   const { app, ids } = await setup();
   await using _ = app;
   const [first] = await found(app, dead);
@@ -131,7 +131,7 @@ test.each(filters)("find: %j means %j", async (filter, texts) => {
   ).toEqual(texts);
 });
 
-test("find: page by page it is what it is at once, from one partition or from all", async () => {
+test("find: pages together equal the whole, of one partition or of all", async () => {
   await using app = await run({ shards: 2, orders: { requested_partitions: 3 } });
   for (let count = 0; count < 7; count += 1) await app.produce(`a${count}`, `b${count}`);
   const all = await found(app, { ...orders, limit: 1_000 });
@@ -151,7 +151,7 @@ test("find: page by page it is what it is at once, from one partition or from al
   expect(one).toEqual(all.filter(({ partition }) => partition === 1));
 });
 
-test("groups: how many for each reason, the most first, with when and a sample", async () => {
+test("groups: counts per reason, largest first, with instants and a sample", async () => {
   const { app } = await setup();
   await using _ = app;
   const at = instant(start + minute);
@@ -178,7 +178,7 @@ test("groups: how many for each reason, the most first, with when and a sample",
   expect(await by({ ...orders, by: "kind", state: "ready" })).toEqual([["", 3]]);
 });
 
-test("groups: as many as are wanted, and how many items are in the others", async () => {
+test("groups: at most top, and the number of items in the others", async () => {
   const { app } = await setup();
   await using _ = app;
   const most = async (top: number | null) => {
@@ -191,7 +191,7 @@ test("groups: as many as are wanted, and how many items are in the others", asyn
   expect(await most(null)).toEqual([all, 0]);
 });
 
-test("get: an item by its present id, with all of its payload; by a former one it is nowhere", async () => {
+test("get: an item by its current id, with its whole payload; a former id is unknown", async () => {
   const { app, ids } = await setup();
   await using _ = app;
   const [first] = await found(app, dead);
@@ -227,7 +227,7 @@ test("get: a payload in pieces, each with the size of all of it, in both encodin
   expect(plain(beyond)).toEqual(refused(400, "payload from is invalid; expected 0 to 6, got 7"));
 });
 
-test("find: what a client holds; nobody holds what is not leased", async () => {
+test("find: items by holder; items that are not leased have none", async () => {
   const { app } = await setup();
   await using _ = app;
   const items = await found(app, { ...orders, holder: "holder" });
@@ -239,7 +239,7 @@ test("find: what a client holds; nobody holds what is not leased", async () => {
   expect(plain(refused)).toMatchObject({ code: 400 });
 });
 
-test("explain: by any id that it had; and of one that is gone, that it is", async () => {
+test("explain: finds an item by any id that it had, also after it is gone", async () => {
   const { app, ids } = await setup();
   await using _ = app;
   const [first] = await found(app, dead);
@@ -400,7 +400,7 @@ test.each<[object, string]>([
     { death: "old" },
     "death of item 0 is invalid; expected 'failed' or 'expired' or 'rejected', got 'old'",
   ],
-])("import: an item that carries %j along is refused", async (item, message) => {
+])("import: an item with %j is refused", async (item, message) => {
   await using app = await run();
   const answer = await app.call("importItems", { ...orders, partition: 0, items: [item] });
   expect([answer.code, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
@@ -428,7 +428,7 @@ test.each<[OperationId, (ids: readonly string[]) => object]>([
   ["groupItems", () => ({ ...dead, by: "reason" })],
   ["groupItems", () => ({ ...dead, by: "reason", top: 1 })],
   ["explainItem", ([id]) => ({ id })],
-])("%s in protobuf says what it says in JSON", async (id, bodyOf) => {
+])("%s in protobuf has the values of JSON", async (id, bodyOf) => {
   const { app, ids } = await setup();
   await using _ = app;
   const body = bodyOf(ids);
@@ -437,7 +437,7 @@ test.each<[OperationId, (ids: readonly string[]) => object]>([
   expect(reply).toMatchObject(unset((await app.call(id, body)).body));
 });
 
-test("get in protobuf says what it says in JSON, and refuses what it refuses", async () => {
+test("get: replies and errors in protobuf equal those in JSON", async () => {
   const { app } = await setup();
   await using _ = app;
   const id = String((await found(app, dead))[0]?.id);

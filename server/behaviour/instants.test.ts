@@ -13,7 +13,7 @@ async function runAtFraction() {
   return app;
 }
 
-test("a queue is not created, and not changed, before the call", async () => {
+test("queue: created_at and updated_at are not before the call", async () => {
   await using app = await runAtFraction();
   await app.create("orders");
   const made = { created_at: next, updated_at: next };
@@ -23,7 +23,7 @@ test("a queue is not created, and not changed, before the call", async () => {
   expect(await app.ok("queueInfo", { name: "orders" })).toMatchObject(changed);
 });
 
-test("an item is not created before it was produced, imported or dead-lettered, nor changed before it came", async () => {
+test("item: created_at and updated_at are not before its produce, import or dead-lettering", async () => {
   await using app = await runAtFraction();
   await app.create("dead");
   await app.create("orders", { dead_queue: "dead" });
@@ -41,7 +41,7 @@ test("an item is not created before it was produced, imported or dead-lettered, 
   expect(leased?.lease_deadline).toBe(instant(start + 60 * minute));
 });
 
-test("nothing happens before an instant that is finer than a millisecond", async () => {
+test("an instant finer than a millisecond is rounded up", async () => {
   await using app = await run();
   const fine = "2026-01-01T00:00:01.0004Z";
   const rounded = "2026-01-01T00:00:01.001Z";
@@ -62,7 +62,7 @@ test("nothing happens before an instant that is finer than a millisecond", async
   expect(textsOf((await app.lease()).items)).toEqual(["lapses", "falls due"]);
 });
 
-test("retry_after: a length that counts from the call, beside no instant", async () => {
+test("retry_after: a duration from the call, not together with retry_at", async () => {
   await using app = await run();
   await app.produce("a", "b");
   const { items, ...lease } = await app.lease({ batch_size: 2 });

@@ -11,7 +11,7 @@ const never = { expire_timeout: "never" };
 const page = { ...orders, partition: 0, pivot: "", limit: 10 };
 
 describe.each(["memory", "sqlite"] as const)("in %s", (store) => {
-  test("an item waits for ever, across a restart, and its queue says so as it was written", async () => {
+  test("expire_timeout never: an item outlives a restart, and the queue shows the text as given", async () => {
     await using app = await run({ store, orders: never });
     await app.produce("kept");
     await app.advance(3_660 * day);
@@ -49,7 +49,7 @@ describe.each(["memory", "sqlite"] as const)("in %s", (store) => {
   });
 });
 
-test("an update switches it on and off, for what is produced from then on", async () => {
+test("an update enables and disables expiry for items produced afterwards", async () => {
   await using app = await run();
   await app.produce("a day");
   await app.ok("updateQueue", { ...orders, ...never });
@@ -73,7 +73,7 @@ test("a lease and a request cannot last for ever", async () => {
   expect(plain(await app.call("produce", produced))).toEqual(text("request", "900ms, 5m or 15m"));
 });
 
-test("in protobuf it is said and shown in the same way", async () => {
+test("pause in protobuf has the values of JSON", async () => {
   await using app = await run();
   const post = async (id: "updateQueue" | "queueInfo" | "listItems", values: object) => {
     const { request, reply } = operationMessages[id];

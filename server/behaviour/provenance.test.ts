@@ -15,7 +15,7 @@ async function setup(): Promise<RunningApp> {
   return app;
 }
 
-test("produce: ids are told where they were asked for, and nothing else is new", async () => {
+test("produce: ids are returned only with return_ids", async () => {
   await using app = await setup();
   const items = [{ unique_key: "a" }, { unique_key: "a" }, {}];
   const { ids, ...rest } = await app.ok("produce", { ...timed, items, return_ids: true });
@@ -32,7 +32,7 @@ test("produce: ids are told where they were asked for, and nothing else is new",
   }
 });
 
-test("headers and the reason go along, to whoever has the item next", async () => {
+test("headers and the reason stay with the item, for its next holder", async () => {
   await using app = await setup();
   const { ids } = await app.ok("produce", { ...timed, items: [{ headers }], return_ids: true });
   const first = await app.lease();
@@ -91,7 +91,7 @@ test.each<[object, string]>([
   expect(await app.stored()).toEqual([]);
 });
 
-test("retry: a reason of 1,024 bytes is taken, one more is refused and the item stays leased", async () => {
+test("retry: a reason of 1,024 bytes is accepted, a longer one is refused and the item stays leased", async () => {
   await using app = await setup();
   await app.produce("a");
   const { partition, items: leased } = await app.lease();

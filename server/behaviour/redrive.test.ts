@@ -52,7 +52,7 @@ async function texts(app: RunningApp, queue_name: string): Promise<string[]> {
 }
 
 test.each([1, 2])(
-  "redrive: items go back, as a task that says how far it is; %p shards",
+  "redrive: a task moves the items and reports its progress; %p shards",
   async (shards) => {
     await using app = await setup(shards);
     expect(await ended(app, dead)).toEqual({
@@ -77,7 +77,7 @@ test.each([1, 2])(
   },
 );
 
-test("redrive: what a filter means, what ids name, and to another queue", async () => {
+test("redrive: by filter, by ids, and to another queue", async () => {
   await using app = await setup();
   await app.create("other");
   const filter = { reason: "card 7 declined" };
@@ -89,7 +89,7 @@ test("redrive: what a filter means, what ids name, and to another queue", async 
   expect(await texts(app, "other")).toEqual(["c"]);
 });
 
-test("overview: has the tasks that run, as they are listed, in both encodings", async () => {
+test("overview: has the running tasks, as in the list, in both encodings", async () => {
   await using app = await setup();
   const { task_id } = await app.ok("redrive", { ...dead, per_second: 1 });
   const { tasks } = await app.ok("overview", {});
@@ -101,7 +101,7 @@ test("overview: has the tasks that run, as they are listed, in both encodings", 
   expect((await app.ok("overview", {})).tasks).toEqual([]);
 });
 
-test("redrive: a dry run counts; with more than expected nothing is moved, and 453 says how many", async () => {
+test("redrive: a dry run counts; with more than expected nothing is moved, and 453 has the count", async () => {
   await using app = await setup();
   expect(await app.ok("redrive", { ...dead, dry_run: true })).toEqual({
     ...{ task_id: "", matched: 3, destinations: [{ queue_name: "orders", count: 3 }] },
@@ -160,7 +160,7 @@ test("repair: scheduled items are promoted, waiting ones rejected with a reason,
   });
 });
 
-test("repair: what a client holds is taken back, by its name, as the task tells", async () => {
+test("repair: items held by a client are requeued, by its client id", async () => {
   await using app = await setup();
   await app.ok("produce", { ...timed, items: [{ utf8: "d" }] });
   const { partition, items } = await app.lease();
@@ -211,7 +211,7 @@ test.each<[object, number, string]>([
   expect(await texts(app, "dead")).toEqual(["a", "b", "c"]);
 });
 
-test("tasks: listed the newest first, by queue or all; one is cancelled where it is", async () => {
+test("tasks: listed newest first, by queue or all, and cancelled", async () => {
   await using app = await setup();
   const first = await app.ok("redrive", { ...dead, per_second: 1 });
   await app.advance(minute / 60);
@@ -235,7 +235,7 @@ test("tasks: listed the newest first, by queue or all; one is cancelled where it
   expect(await texts(app, "dead")).toEqual(["c"]);
 });
 
-test("tasks: more than a hundred at once are refused, until one has ended", async () => {
+test("tasks: the 101st at once is refused until another has ended", async () => {
   await using app = await setup();
   const tasks: string[] = [];
   for (let count = 0; count < 100; count += 1) {
@@ -254,7 +254,7 @@ test("tasks: more than a hundred at once are refused, until one has ended", asyn
   });
 });
 
-test("tasks: one ends with the queue whose items it moves", async () => {
+test("tasks: a task ends if its queue is deleted", async () => {
   await using app = await setup();
   const { task_id } = await app.ok("redrive", { ...dead, per_second: 1 });
   expect((await app.call("deleteQueue", { ...dead, force: true })).code).toBe(200);
@@ -262,7 +262,7 @@ test("tasks: one ends with the queue whose items it moves", async () => {
   expect(await app.ok("taskInfo", { task_id })).toMatchObject({ state: "done", ...dead });
 });
 
-test("tasks: one fails when the queue that all go to is gone, and the rest stays", async () => {
+test("tasks: a task fails if its destination is deleted, and the remaining items stay", async () => {
   await using app = await setup();
   await app.create("other");
   const { task_id } = await app.ok("redrive", { ...dead, to: "other", per_second: 1 });
@@ -272,7 +272,7 @@ test("tasks: one fails when the queue that all go to is gone, and the rest stays
   expect(await texts(app, "dead")).not.toEqual([]);
 });
 
-test("tasks: they are there after a restart, and go on", async () => {
+test("tasks: continue after a restart", async () => {
   await using app = await setup();
   const { task_id } = await app.ok("redrive", { ...dead, per_second: 1 });
   await app.restart();
@@ -352,7 +352,7 @@ test.each(rejected)("%s: %j is refused with %p", async (id, body, code, message)
   expect((await app.ok("listTasks", {})).tasks).toEqual([]);
 });
 
-test("a task's id that is asked for is quoted in part", async () => {
+test("tasks: an error reply quotes a part of a long id", async () => {
   await using app = await setup();
   const { body } = await app.call("taskInfo", { task_id: "x".repeat(100_000) });
   expect(body.message.length).toBeLessThan(200);
@@ -368,7 +368,7 @@ async function inProtobuf(app: RunningApp, id: OperationId, body: object) {
   return { code: response.status, body: decoded(message, await response.bytes()) };
 }
 
-test("redrive and tasks in protobuf: an expected zero is one, and what is not set is not", async () => {
+test("redrive and tasks in protobuf: an expected zero is sent, an unset field is not", async () => {
   await using app = await setup();
   expect(await inProtobuf(app, "redrive", { ...dead, expect: 0 })).toMatchObject({
     ...{ code: 453, body: { reason: "count_changed" } },

@@ -26,7 +26,7 @@ import {
   timed,
 } from "../testing/running-app.ts";
 
-test("fault 1: on a disk that is really full, a produce is refused and the rest goes on", async () => {
+test("fault 1: on a full disk a produce is refused and other calls continue", async () => {
   await using app = await run({ store: "sqlite", pagesMax: 200 });
   const item = { utf8: "x".repeat(20_000) };
   let written = 0;
@@ -46,7 +46,7 @@ test("fault 1: on a disk that is really full, a produce is refused and the rest 
   expect(await app.stored()).toHaveLength(written - 1);
 });
 
-test("fault 2: a lease that was not written hands nothing out, and its items are leased once", async () => {
+test("fault 2: a lease that was not written grants nothing, and its items are leased once", async () => {
   await using app = await run({ store: "sqlite" });
   await app.produce("a", "b");
   app.store.fail({ fault: "failed", applied: false });
@@ -88,7 +88,7 @@ test.each(wakes)("fault 5: %s wakes a lease that waits", async (_, ms, make) => 
   expect(waiting.answer?.body.items).toHaveLength(1);
 });
 
-test("fault 8: a batch with one id that is gone changes nothing, on disk either", async () => {
+test("fault 8: a batch with one unknown id changes nothing, on disk too", async () => {
   await using app = await run({ store: "sqlite" });
   await app.produce("a", "b", "c");
   const lease = await app.lease();
@@ -120,7 +120,7 @@ test("fault 9, 10, 32: an update changes what it names, for new leases and in in
   expect(last).toEqual({ ...after, max_attempts: 0, reference: "", updated_at: last.updated_at });
 });
 
-test("fault 12: nothing of a deleted queue's items is left in its tables", async () => {
+test("fault 12: no row of a deleted queue's items is left in its tables", async () => {
   await using app = await run({ store: "sqlite" });
   await app.ok("produce", { ...timed, items: [{}, {}, { enqueue_at: later }] });
   await app.lease({ batch_size: 1 });
@@ -143,7 +143,7 @@ test("fault 12: nothing of a deleted queue's items is left in its tables", async
   expect(await app.stored()).toEqual([]);
 });
 
-test("fault 21: behind a store that hangs, each call is answered when its time is up", async () => {
+test("fault 21: if the store hangs, each call is answered at its request_timeout", async () => {
   await using app = await run();
   await app.produce("a");
   const lease = await app.lease();
@@ -174,7 +174,7 @@ test.each([
   "%2e%2e%2fx",
   "shard-0.db",
   "n".repeat(512),
-])("fault 28: the queue name %p leads nowhere outside the folder", async (queue_name) => {
+])("fault 28: the queue name %p does not lead outside the folder", async (queue_name) => {
   await using app = await run({ store: "sqlite" });
   const files = () => readdirSync(app.folder, { recursive: true }).sort();
   const before = files();
@@ -384,7 +384,7 @@ test.each([
     400,
     (app) => app.call(id, body),
   ]),
-])("fault 31: %s says %d in the words of the document", async (id, code, provoke) => {
+])("fault 31: the reply of %s with %d equals that of the document", async (id, code, provoke) => {
   await using app = await run();
   await app.create("empty");
   await app.produce("leased", "ready");
@@ -402,7 +402,7 @@ test.each([
 });
 
 test.each(Object.keys(operations) as OperationId[])(
-  "fault 31: %s says what all operations say in the words of the document",
+  "fault 31: the common error replies of %s equal those of the document",
   async (id) => {
     await using app = await run();
     const json = { "content-type": "application/json" };

@@ -28,7 +28,7 @@ async function twice(app: RunningApp, id: OperationId, body: object, key = "k") 
   return JSON.parse(first.text);
 }
 
-test("every operation that takes a key is done once and answered the same each time", async () => {
+test("idempotency: every operation with a key takes effect once and has the same reply each time", async () => {
   await using app = await run();
   await twice(app, "produce", { ...timed, items: ["a", "b", "c", "d"].map((utf8) => ({ utf8 })) });
   const asked = { ...timed, client_id: "one", batch_size: 4 };
@@ -59,7 +59,7 @@ test("every operation that takes a key is done once and answered the same each t
   expect(keyed).toHaveLength(10);
 });
 
-test("a produce that is repeated tells the duplicates that it had", async () => {
+test("a replayed produce returns the duplicates of the first", async () => {
   await using app = await run();
   await call(app, "updateQueue", { queue_name: "orders", unique_for: "1h" });
   const items = [{ unique_key: "a" }, { unique_key: "a" }, { unique_key: "b" }];
@@ -70,7 +70,7 @@ test("a produce that is repeated tells the duplicates that it had", async () => 
   });
 });
 
-test("the request's timeout and the client's name are no part of what was asked", async () => {
+test("idempotency: request_timeout and client_id are not part of the compared request", async () => {
   await using app = await run();
   const items = [{ utf8: "a" }];
   await call(app, "produce", { ...timed, items }, "k");
@@ -89,7 +89,7 @@ test.each([
     "a b",
     'idempotency key is invalid; expected 1 to 255 visible ASCII characters, got "a b"',
   ],
-])("a key %s is refused with 400, and nothing is done", async (_, key, message) => {
+])("an idempotency key %s is refused with 400, without effect", async (_, key, message) => {
   await using app = await run();
   await call(app, "produce", { ...timed, items: [{ utf8: "a" }] }, "k");
   const answer = await call(app, "produce", { ...timed, items: [{ utf8: "b" }] }, key);
@@ -97,7 +97,7 @@ test.each([
   expect(JSON.parse(answer.text).message).toBe(message);
 });
 
-test("without a key nothing is repeated", async () => {
+test("idempotency: without a key each call takes effect", async () => {
   await using app = await run();
   const body = { ...timed, items: [{ utf8: "a" }] };
   for (let time = 0; time < 2; time += 1) {

@@ -168,7 +168,7 @@ test("a dead queue is one of the queues that a change names", async () => {
   expect((await server.call("ops", "createQueue", own)).code).toBe(200);
 });
 
-test("deleteQueue: a dead queue takes a key that administers all queues that send items there", async () => {
+test("deleteQueue: a dead queue needs a key that administers all queues that use it", async () => {
   await using server = await setup();
   await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "orders-dead" });
   await server.call("anna", "updateQueue", { queue_name: "orders", dead_queue: "orders-dead" });
@@ -208,7 +208,7 @@ test("an error reply names only queues that the key may read", async () => {
   expect(await told("ops")).toEqual(texts("another queue"));
 });
 
-test("no reply names a foreign queue to a key for some queues, or says what it holds", async () => {
+test("a key for some queues gets neither names nor counts of other queues", async () => {
   await using server = await setup();
   const mortal = { queue_name: "orders", dead_queue: "other", max_attempts: 1 };
   await server.call("anna", "updateQueue", mortal);
@@ -266,7 +266,7 @@ test("no reply names a foreign queue to a key for some queues, or says what it h
   expect(dead_letter).toBeGreaterThanOrEqual(1);
 });
 
-test("metrics take a key that reads all queues, backup one that administers all", async () => {
+test("metrics need a key that reads all queues, backup one that administers all", async () => {
   await using server = await setup();
   const status = async (name: Name) => [
     (await server.send(name, pages.metrics.path, {})).code,
@@ -279,7 +279,7 @@ test("metrics take a key that reads all queues, backup one that administers all"
   }
 });
 
-test("queues.list shows a key its queues, in whole pages", async () => {
+test("queues.list: returns the queues that the key may see, in full pages", async () => {
   await using server = await setup();
   const listed = async (by: Name, limit: number) => {
     const seen: string[] = [];
@@ -307,7 +307,7 @@ test("queues.list shows a key its queues, in whole pages", async () => {
   expect(wrong.body.reason).toBe("malformed");
 });
 
-test("whoami tells a key what it is for, and whoever needs none that all is allowed", async () => {
+test("whoami: returns the rights of the key, or all rights if none is required", async () => {
   await using server = await setup();
   for (const [name, { roles, queues }] of Object.entries<Rights>(keyRights)) {
     expect((await server.call(name as Name, "whoAmI", {})).body).toEqual({
@@ -322,7 +322,7 @@ test("whoami tells a key what it is for, and whoever needs none that all is allo
   expect((await open.call(null, "listKeys", {})).body).toEqual({ items: [] });
 });
 
-test("server.keys: what each is for, when it was used and how often refused; no digest whole", async () => {
+test("server.keys: rights, last use and refusals of each key, with a part of its digest", async () => {
   await using server = await setup();
   for (const id of ["listQueues", "inspect", "inspect"] as const) {
     await server.call("checkout", id, operations[id].example);
@@ -341,7 +341,7 @@ test("server.keys: what each is for, when it was used and how often refused; no 
   }
 });
 
-test("a worker whose key is to consume does all of its work, and ensures a queue that is there", async () => {
+test("worker: a key with the role consume suffices, also to ensure an existing queue", async () => {
   await using server = await setup();
   const update = { queue_name: "orders", dead_queue: "orders-dead", max_attempts: 1 };
   expect((await server.call("anna", "updateQueue", update)).code).toBe(200);
@@ -361,14 +361,14 @@ test("a worker whose key is to consume does all of its work, and ensures a queue
   expect(await as("prometheus").queue("orders-dead").inspect()).toMatchObject({ queued: 1 });
 });
 
-test("whose key paused a queue is told to all who may look at it", async () => {
+test("pause: the name of the key is returned to every key that may read the queue", async () => {
   await using server = await setup();
   await server.call("ops", "pause", { queue_name: "orders", reason: "deploy" });
   const { body } = await server.call("viewer", "explain", { queue_name: "orders" });
   expect(body.findings[0].text).toBe("Leases are paused by ops: deploy.");
 });
 
-test("of what happened to an item a key is told what happened in its queues", async () => {
+test("history: a key sees the events of an item in its own queues only", async () => {
   await using server = await setup();
   await server.call("anna", "updateQueue", {
     ...{ queue_name: "orders", ...timeouts, dead_queue: "other", max_attempts: 1 },
@@ -393,7 +393,7 @@ test("of what happened to an item a key is told what happened in its queues", as
   expect(told(asked)).toEqual(told(one));
 });
 
-test("a key has each role for the queues that are said with it", async () => {
+test("a key has each role for the queues listed with it", async () => {
   const more: Rights[] = [
     { roles: ["consume"], queues: ["orders"] },
     { roles: ["produce"], queues: ["billing"] },
@@ -437,7 +437,7 @@ test("a key has each role for the queues that are said with it", async () => {
   expect(listed.at(-1)).toMatchObject({ name: "more", rights: more });
 });
 
-test("items and tasks by their ids alone are shown to keys of their queues", async () => {
+test("items and tasks requested by id are returned to keys of their queues only", async () => {
   await using server = await setup();
   const items = [{ reason: "why", death: "failed", origin_queue: "other" }];
   const placed = async (queue_name: string): Promise<string> => {
@@ -477,7 +477,7 @@ test("items and tasks by their ids alone are shown to keys of their queues", asy
   }
 });
 
-test("the overview shows a key for some queues these alone, and their sums", async () => {
+test("overview: a key for some queues sees only these, and their sums", async () => {
   await using server = await setup();
   for (const queue_name of ["orders", "billing"]) {
     const items = [{ utf8: "a" }];
@@ -500,7 +500,7 @@ test("the overview shows a key for some queues these alone, and their sums", asy
   }
 });
 
-test("series of a shard, in which all queues are, take a key for all of them", async () => {
+test("series of a shard need a key for all queues", async () => {
   await using server = await setup();
   const series = { shard: 0, names: ["commits"] };
   for (const name of ["viewer", "ops"] as const) {
@@ -509,7 +509,7 @@ test("series of a shard, in which all queues are, take a key for all of them", a
   expect((await server.call("prometheus", "series", series)).code).toBe(200);
 });
 
-test("the overview shows a key for some queues the tasks of these alone", async () => {
+test("overview: a key for some queues sees only their tasks", async () => {
   await using server = await setup();
   // Each repair takes more than a second, so that none ends before the check.
   const items = Array.from({ length: 1_000 }, () => ({ utf8: "a" }));
@@ -526,7 +526,7 @@ test("the overview shows a key for some queues the tasks of these alone", async 
   for (const name of ["viewer", "ops"] as const) expect(await running(name)).toEqual(["orders"]);
 });
 
-test("a redrive takes a key that administers both queues", async () => {
+test("redrive: needs a key that administers both queues", async () => {
   await using server = await setup();
   const redrive = { queue_name: "orders-dead", to: "orders" };
   for (const name of ["viewer", "worker", "checkout", "both"] as const) {
@@ -541,7 +541,7 @@ test("a redrive takes a key that administers both queues", async () => {
   expect(told.body).toMatchObject({ action: "redrive", by: "ops" });
 });
 
-test("a task is cancelled by a key that administers its queues, and is none to others", async () => {
+test("tasks: a key that administers its queues can cancel one; to others it is unknown", async () => {
   await using server = await setup();
   const begun = async (queue_name: string, to: string): Promise<string> =>
     (await server.call("anna", "redrive", { queue_name, to })).body.task_id;
@@ -565,7 +565,7 @@ test("a task is cancelled by a key that administers its queues, and is none to o
   }
 });
 
-test("a redrive of a key that is not for all queues says where items go", async () => {
+test("redrive: a key for some queues has to name the destination", async () => {
   await using server = await setup();
   const items = [{ death: "failed", origin_queue: "other" }];
   await server.call("anna", "importItems", { queue_name: "orders-dead", partition: 0, items });
@@ -578,7 +578,7 @@ test("a redrive of a key that is not for all queues says where items go", async 
       ...{ code: 403, body: { reason: "not_allowed" } },
     });
     expect(body.message).toBe(
-      "key 'ops' is not for all queues, so it has to name the one that items go to with 'to'",
+      "key 'ops' is not for all queues; name the destination with 'to'",
     );
   }
   const { body } = await server.call("anna", "inspect", { queue_name: "orders-dead" });
@@ -587,7 +587,7 @@ test("a redrive of a key that is not for all queues says where items go", async 
 
 const partition = { queue_name: "orders", partition: 0 };
 
-test("what is done by hand is logged and listed, with who and what came of it; no work is", async () => {
+test("actions: operations by hand are logged and listed with key and outcome; work on items is not", async () => {
   await using server = await setup();
   const produced = { queue_name: "orders", request_timeout: "1m", items: [{}, {}] };
   await server.call("both", "produce", produced);
@@ -645,7 +645,7 @@ test("what is done by hand is logged and listed, with who and what came of it; n
   expect(outcome(hidden)).toBe("not_allowed");
 });
 
-test("actions: what a transact gives up is told at each of its queues", async () => {
+test("actions: a transact that sends items to dead queues is listed for each of its queues", async () => {
   await using server = await setup();
   await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "orders-dead" });
   const parts = [];
@@ -663,7 +663,7 @@ test("actions: what a transact gives up is told at each of its queues", async ()
   expect(action?.to_queues).toEqual(["other"]);
 });
 
-test("actions: without keys there is no name; what a server that shuts down does not do is none", async () => {
+test("actions: without keys there is no key name; calls refused at shutdown are not listed", async () => {
   await using server = await setup({ isOpen: true });
   await server.call(null, "pause", { queue_name: "orders" });
   await server.engine.close();
@@ -696,7 +696,7 @@ test("actions: a dry run is none", async () => {
   expect((await server.actions("anna")).length - listed.length).toBe(runs.length - 1);
 });
 
-test("actions: a redrive is one of the queues that items leave and come to, as far as a key sees them", async () => {
+test("actions: a redrive lists its source and destinations, as far as the key may see them", async () => {
   await using server = await setup();
   const died = (origin_queue: string) => ({ death: "failed", origin_queue });
   const items = [died("other"), died("other"), died("orders"), died("gone"), died("orders-dead")];
@@ -735,7 +735,7 @@ test("actions: a redrive is one of the queues that items leave and come to, as f
   ]);
 });
 
-test("actions: they are paged, and the last ones are kept, each within bounds", async () => {
+test("actions: the list is paged and bounded, and keeps the newest", async () => {
   await using server = await setup();
   const [queue_name] = ["q".repeat(100_000)];
   for (let count = 0; count < bounds.actionsMax + 5; count += 1) {

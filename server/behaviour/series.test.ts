@@ -18,7 +18,7 @@ async function running(): Promise<RunningApp> {
   return app;
 }
 
-test("series: of a queue, point by point; one that is not over is left out", async () => {
+test("series: the points of a queue; an incomplete one is left out", async () => {
   await using app = await running();
   const names = ["produced", "completed", "lapsed", "ready", "oldest_ready_seconds"];
   expect(await app.ok("series", { ...orders, names })).toEqual({
@@ -59,7 +59,7 @@ test("series: of all queues together, by the minute, from an instant on", async 
   expect(series).toEqual([{ name: "ready", values: [3] }]);
 });
 
-test("series: a server that was given no bytes for it keeps nothing, and says so", async () => {
+test("series: with --series-bytes 0 nothing is kept, and since is null", async () => {
   await using app = await run();
   await app.produce("a");
   await app.advance(minute);

@@ -10,7 +10,7 @@ const { path } = operations.listQueues;
 test.each([
   ["requests at once", { connectionsMax: 2 }, 0],
   ["bytes of bodies", { bodiesMax: 200_000 }, 70_000],
-])("a stalled upload gives way at the bound of %s", async (_, config, sent) => {
+])("a stalled upload is rejected at the bound of %s", async (_, config, sent) => {
   await using app = await listeningApp(config);
   const stalled = [stall(app.url, sent), stall(app.url, sent)];
   await Promise.all(stalled.map(({ isOpen }) => isOpen));
@@ -28,7 +28,7 @@ test.each([
   }
   expect(served).toBeGreaterThan(0);
   expect(stalled.map(({ answer }) => answer()).join("")).toContain(
-    "request body came too slowly while others waited",
+    "request body was received too slowly while others waited",
   );
   for (const { end } of stalled) end();
 });

@@ -8,18 +8,20 @@ export function databaseFaults(config: Config): readonly string[] {
   const { store, databaseUrl, databasePooler, requireReplica, backups } = config;
   const faults: string[] = [];
   if (store !== "postgres") {
-    const expected = `expected --store postgres with it, got ${formatValue(store)}`;
-    if (requireReplica) faults.push(`--require-replica is of a database; ${expected}`);
-    if (databasePooler !== "none") faults.push(`--database-pooler is of a database; ${expected}`);
+    const expected = `expected --store postgres, got ${formatValue(store)}`;
+    if (requireReplica) faults.push(`--require-replica needs a database; ${expected}`);
+    if (databasePooler !== "none") faults.push(`--database-pooler needs a database; ${expected}`);
     return faults;
   }
   if (databaseUrl.length === 0) {
-    const expected = "expected --database-url with it, such as postgres://user:password@host/name";
-    faults.push(`there is no database; ${expected}; 'bun run postgres' starts one for trials`);
+    const expected = "expected --database-url, such as postgres://user:password@host/name";
+    faults.push(
+      `--store postgres needs a database; ${expected}; 'bun run postgres' starts one for trials`,
+    );
   }
   if (backups !== "") {
-    const expected = "expected none with --store postgres, which pg_dump copies";
-    faults.push(`--backups is of files; ${expected}, got ${formatValue(backups)}`);
+    const expected = "expected pg_dump for backups of --store postgres";
+    faults.push(`--backups does not apply to a database; ${expected}, got ${formatValue(backups)}`);
   }
   return [...faults, ...severalDatabasesFaults(config)];
 }
@@ -27,9 +29,9 @@ export function databaseFaults(config: Config): readonly string[] {
 function severalDatabasesFaults({ databaseUrl, nodeUrl }: Config): readonly string[] {
   const faults: string[] = [];
   if (databaseUrl.length > 1 && nodeUrl === "") {
-    const expected = "expected --node-url with them, or one database";
+    const expected = "expected --node-url, or one database";
     faults.push(
-      `several databases are of a cluster; ${expected}, got ${databaseUrl.length} of --database-url`,
+      `only a cluster has several databases; ${expected}, got ${databaseUrl.length} of --database-url`,
     );
   }
   const names = databaseUrl.map(databaseName);
@@ -51,17 +53,15 @@ export function nodeFaults({ store, nodeUrl, testClock }: Config): readonly stri
   const got = `got ${formatValue(nodeUrl)}`;
   const faults: string[] = [];
   if (store !== "postgres") {
-    faults.push(
-      `--node-url is of nodes on one database; expected --store postgres with it, ${got}`,
-    );
+    faults.push(`--node-url needs a shared database; expected --store postgres, ${got}`);
   }
   if (testClock) {
-    faults.push(`--test-clock is of one server; expected none with --node-url, ${got}`);
+    faults.push(`--test-clock does not work with several nodes; expected no --node-url, ${got}`);
   }
   const { hostname, protocol } = new URL(nodeUrl);
   if (protocol === "http:" && isPublic(hostname)) {
     const expected = "expected https, a private address or a name";
-    faults.push(`--node-url is open to others on its way; ${expected}, ${got}`);
+    faults.push(`--node-url is unencrypted on a public network; ${expected}, ${got}`);
   }
   return faults;
 }

@@ -69,7 +69,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
 
 test("readConfig: a store in PostgreSQL needs a database", () => {
   expect(faultsOf({ argv: ["--store", "postgres"] })).toEqual([
-    expect.stringContaining("expected --database-url with it"),
+    expect.stringContaining("expected --database-url, such as"),
   ]);
   const url = "postgres://user:word@db.example:5432/holdfast";
   expect(read({ argv: ["--store", "postgres", "--database-url", url] })).toMatchObject({
@@ -77,8 +77,8 @@ test("readConfig: a store in PostgreSQL needs a database", () => {
     config: { store: "postgres", databaseUrl: [url] },
   });
   expect(faultsOf({ argv: ["--require-replica", "--database-pooler", "transaction"] })).toEqual([
-    '--require-replica is of a database; expected --store postgres with it, got "sqlite"',
-    '--database-pooler is of a database; expected --store postgres with it, got "sqlite"',
+    '--require-replica needs a database; expected --store postgres, got "sqlite"',
+    '--database-pooler needs a database; expected --store postgres, got "sqlite"',
   ]);
   expect(
     faultsOf({ argv: ["--store", "postgres", "--database-url", url, "--backups", "b"] }),
@@ -111,7 +111,7 @@ test("readConfig: several databases need a node, and each is given once", () => 
   const [one, two] = ["postgres://a:word@one/name", "postgres://b:word@two/name"];
   const store = ["--store", "postgres"];
   expect(faultsOf({ argv: [...store, ...given(one, two)] })).toEqual([
-    "several databases are of a cluster; expected --node-url with them, or one database, got 2 of --database-url",
+    "only a cluster has several databases; expected --node-url, or one database, got 2 of --database-url",
   ]);
   const node = [...store, "--node-url", "http://10.0.0.7:9090"];
   expect(faultsOf({ argv: [...node, ...given(one, "postgresql://c:other@one/name")] })).toEqual([
@@ -119,7 +119,7 @@ test("readConfig: several databases need a node, and each is given once", () => 
   ]);
 });
 
-test("readConfig: the fault of a database does not tell its password", () => {
+test("readConfig: the fault of a database does not contain its password", () => {
   const expected =
     "--database-url is invalid; expected a URL such as postgres://user:password@host:5432/name, with spaces between several";
   for (const [url, got] of [
@@ -168,7 +168,7 @@ test("readConfig: a list is given piece by piece, with commas, or both", () => {
   });
 });
 
-test("readConfig: what Kubernetes sets for a Service named holdfast is none of its settings", () => {
+test("readConfig: variables that Kubernetes sets for a Service named holdfast are ignored", () => {
   const env = {
     HOLDFAST_PORT: "tcp://10.0.0.1:9090",
     HOLDFAST_SERVICE_HOST: "10.0.0.1",
@@ -187,13 +187,13 @@ test("readConfig: what Kubernetes sets for a Service named holdfast is none of i
 });
 
 test.each(["tcp://10.0.0.1", "http://10.0.0.1:9090", "10.0.0.1:9090"])(
-  "readConfig: HOLDFAST_PORT=%s is of no Service, and refused",
+  "readConfig: HOLDFAST_PORT=%s is not a Service variable, and is refused",
   (port) => {
     expect(faultsOf({ env: { HOLDFAST_PORT: port } })).toHaveLength(1);
   },
 );
 
-test("readConfig: every fault of every source is named at once", () => {
+test("readConfig: all faults of all sources are reported at once", () => {
   const given = {
     argv: ["--prot", "1", "--config", "x.json", "--port=abc", "foo", "--store", "disk", "--data"],
     env: { HOLDFAST_LOG_LEVEL: "loud", HOLDFAST_PROT: "1", HOLDFAST_SERVICE_PORT: "2" },
@@ -261,11 +261,11 @@ test("readConfig: a flag given twice is a fault, not a silent choice", () => {
   ]);
 });
 
-test("readConfig: a host beyond loopback takes keys, or to be told twice; TLS takes two files", () => {
+test("readConfig: a host beyond loopback needs keys or --insecure; TLS needs two files", () => {
   const host = "--host=0.0.0.0";
   expect(faultsOf({ argv: [host, "--tls-cert=c"] })).toEqual([
-    expect.stringContaining("host is open to other machines; "),
-    expect.stringContaining("TLS is half set up; "),
+    expect.stringContaining("host is reachable from other machines; "),
+    expect.stringContaining("TLS is incomplete; "),
   ]);
   expect(read({ argv: [host, "--api-keys-file=keys"] })).toMatchObject({ ok: true });
   expect(read({ argv: [host], env: { HOLDFAST_INSECURE: "true" } })).toMatchObject({ ok: true });
@@ -273,7 +273,7 @@ test("readConfig: a host beyond loopback takes keys, or to be told twice; TLS ta
   expect(faultsOf({ argv: ["--config=x"], file: '{"host": "::"}' })).toHaveLength(1);
 });
 
-test("readConfig: an empty name of a file does not turn a guard off", () => {
+test("readConfig: an empty file name does not disable a guard", () => {
   expect(faultsOf({ argv: ["--api-keys-file="] })).toEqual([
     '--api-keys-file is invalid; expected a file of API keys\' digests, got ""',
   ]);
@@ -311,17 +311,17 @@ test.each([
   ).toEqual([fault]);
 });
 
-test("readConfig: a file that is no JSON is refused with the parser's words", () => {
+test("readConfig: a file that is not JSON is refused with the parser's message", () => {
   const [fault] = faultsOf({ argv: ["--config", "x.json"], file: "port: 1" });
   expect(fault).toStartWith('--config is invalid; expected a JSON file, got "x.json": JSON Parse');
 });
 
-test("readConfig: two readings share no list", () => {
+test("readConfig: two configurations do not share a list", () => {
   const [one, two] = [read({}), read({})];
   expect(one.ok && two.ok && one.config.allowedHosts !== two.config.allowedHosts).toBe(true);
 });
 
-test("configReference: a row says how to give a setting in each way", () => {
+test("configReference: a row has the flag, variable and key of a setting", () => {
   expect(configReference()).toContainEqual({
     flag: "--produce-body-max",
     env: "HOLDFAST_PRODUCE_BODY_MAX",

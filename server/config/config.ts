@@ -8,7 +8,7 @@ import { didYouMean } from "../../openapi/did-you-mean.ts";
 import { bindFaults } from "../http/connections/bind-rules.ts";
 import { databaseFaults, nodeFaults } from "./cluster-rules.ts";
 import { formatSecret, formatValue } from "./format-value.ts";
-import { isServiceVariable } from "./service-variables.ts";
+import { isKubernetesVariable } from "./kubernetes-variables.ts";
 import {
   type Config,
   ConfigSchema,
@@ -128,7 +128,7 @@ function readEnv(env: ConfigSource["env"], faults: string[]): { layer: Layer; ig
   for (const [name, written] of Object.entries(env)) {
     if (!name.startsWith(envPrefix) || !written) continue;
     const setting = byEnv.get(name);
-    if (isServiceVariable(name, written)) {
+    if (isKubernetesVariable(name, written)) {
       ignored.push(name);
     } else if (setting !== undefined) {
       layer.set(setting, { source: name, value: fromText(setting, written) });

@@ -52,7 +52,7 @@ export class Admission {
       try {
         origin = this.#admit(request);
         if (this.#requestsInFlight > config.connectionsMax && !this.#makeRoom()) {
-          throw new HttpError("full", "too many requests are being worked on; try again later");
+          throw new HttpError("full", "too many requests are in progress; try again later");
         }
         response =
           origin !== null && isPreflight(request) ? preflightResponse() : await handle(request);

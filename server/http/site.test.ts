@@ -42,7 +42,7 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
     : { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-test("a page is served at its one address, with its policy and no leave to be kept unasked", async () => {
+test("a page is served at its one address, with its policy, and must be revalidated", async () => {
   const page = await get("/docs/intro");
   expect(page).toMatchObject({ status: 200, text: "intro page" });
   expect(page?.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -86,7 +86,7 @@ describe("an address that is none", () => {
     });
   });
 
-  test("a client of the API gets the API's words", async () => {
+  test("a client of the API gets the API's error reply", async () => {
     expect(await get("/nope", { accept: "*/*" })).toBeNull();
   });
 
@@ -124,7 +124,7 @@ test("Accept: text/markdown gets the text of the same address", async () => {
   expect((await get("/docs/intro.md"))?.text).toBe("# Intro");
 });
 
-test("what has been seen is not sent again, by encoding", async () => {
+test("an unchanged file is not sent again, per encoding", async () => {
   const etag = (await get("/docs/intro"))?.headers.get("etag") ?? "";
   const seen = { "if-none-match": `"other", W/${etag}` };
   expect(await get("/docs/intro", seen)).toMatchObject({ status: 304, text: "" });
@@ -174,7 +174,7 @@ test("while the site is being built every client gets 503 and a text; afterwards
   expect((await site(request(), "/"))?.status).toBe(200);
 });
 
-test("a text whose addresses must be whole has the origin that was asked, in HEAD too", async () => {
+test("a text that needs absolute URLs has the origin of the request, in HEAD too", async () => {
   const [own, other] = [`<a>${ownOrigin}/b</a>`, "http://queue.internal:9090"];
   const manifest = JSON.stringify({ policies: {}, ownOrigin: { "/named.xml": own } });
   writeFileSync(`${folders.manifest}.named`, manifest);

@@ -5,22 +5,34 @@ import type { Histogram } from "../../engine/model/api.ts";
 
 type Labels = Readonly<Record<string, string | number>>;
 export type Sample = readonly [labels: Labels, value: number | Histogram];
-type Head = [name: string, type: "counter" | "gauge" | "histogram", help: string];
-export type Family = readonly [...head: Head, figures: readonly Sample[]];
 
-/** A family of one value without labels. */
-export type Single = readonly [...head: Head, value: number];
+export interface Family {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
 
-export function single([name, type, help, value]: Single): Family {
-  return [name, type, help, [[{}, value]]];
+/** `value`: a sample without labels, or all samples. */
+type Build = (name: string, help: string, value: number | readonly Sample[]) => Family;
+
+export const counter = builderOf("counter");
+export const gauge = builderOf("gauge");
+export const histogram = builderOf("histogram");
+
+function builderOf(type: Family["type"]): Build {
+  return (name, help, value) => {
+    const samples = typeof value === "number" ? [[{}, value] as const] : value;
+    return { name, type, help, samples };
+  };
 }
 
 export async function textOf(families: readonly Family[]): Promise<string> {
   // Imported at the first scrape: it takes megabytes, and a server may never be scraped.
   const { Registry } = await import("prom-client");
   const all = new Registry();
-  for (const [name, type, help, figures] of families) {
-    const values = figures.flatMap((figure) => lines(name, figure));
+  for (const { name, type, help, samples } of families) {
+    const values = samples.flatMap((sample) => lines(name, sample));
     // `prom-client` needs only these fields; its own histograms do not accept counts from
     // elsewhere.
     const metric = { name, type, help, get: async () => ({ name, type, help, values }) };

@@ -8,30 +8,13 @@ import type { OverviewMachine } from "../../openapi/schemas.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Config } from "../config/settings.ts";
 
-export interface HostInfoOptions {
-  /** `""` = the host name. */
-  readonly name: string;
-  readonly version: string;
-  readonly store: string;
-  /** Folder of the stores' files; `null` = they are not on this machine. */
-  readonly folder: string | null;
-  /** Folder of the backups; `""` = backups are off. */
-  readonly backups: string;
-  /** Milliseconds from an arbitrary start. */
-  readonly now: () => number;
-}
-
 const cachedMs = 10_000;
 
-export function serverHostInfo({ name, backups, store, data }: Config): () => OverviewMachine {
-  const folder = store === "sqlite" ? data : null;
-  const now = () => performance.now();
-  return hostInfoOf({ name, version: manifest.version, backups, store, folder, now });
-}
-
-/** Cached, because each reading calls the file system. */
-export function hostInfoOf(options: HostInfoOptions): () => OverviewMachine {
-  const { name, version, store, folder, backups, now } = options;
+/** Cached, because each reading calls the file system. `now`: from an arbitrary start. */
+export function serverHostInfo(
+  { name, backups, store, data }: Pick<Config, "name" | "backups" | "store" | "data">,
+  now: () => number = () => performance.now(),
+): () => OverviewMachine {
   const started_at = new Date().toISOString();
   let readAt = Number.NEGATIVE_INFINITY;
   let machine: OverviewMachine;
@@ -39,9 +22,9 @@ export function hostInfoOf(options: HostInfoOptions): () => OverviewMachine {
     if (now() - readAt < cachedMs) return machine;
     readAt = now();
     machine = {
-      ...{ name: name || hostname(), version, store, started_at },
+      ...{ name: name || hostname(), version: manifest.version, store, started_at },
       memory_bytes: process.memoryUsage.rss(),
-      ...(folder === null ? noDisk : diskOf(folder)),
+      ...(store === "sqlite" ? diskOf(data) : noDisk),
       last_backup_at: backups === "" ? null : lastBackupIn(backups),
     };
     return machine;

@@ -53,7 +53,7 @@ test("log: a cause is logged with its stack and the causes behind it, and nothin
   expect(JSON.stringify(events())).not.toContain("secret");
 });
 
-test("log: a cause that is no error is logged as text", () => {
+test("log: a cause that is not an error is logged as text", () => {
   const { log, events } = setup("info");
   log.fatal("worker ended", 7);
   expect(events()[0]).toMatchObject({ level: "fatal", cause: { message: "7" } });

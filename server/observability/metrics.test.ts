@@ -50,7 +50,7 @@ test("histograms: each bucket counts those below it too", async () => {
   expect(lines).toContain('holdfast_requests_total{operation="lease",code="200"} 5');
 });
 
-test("paths that are not of the contract have one label between them", async () => {
+test("paths outside the contract share one label", async () => {
   const lines = await render({}, (metrics) => {
     for (let index = 0; index < 1_000; index++) metrics.requests.counterOf(`/${index}`)(404, 0.001);
   });
@@ -59,7 +59,7 @@ test("paths that are not of the contract have one label between them", async () 
   ]);
 });
 
-test("queues: the busiest have a label each, the others one between them", async () => {
+test("queues: the busiest have a label each, the others share one", async () => {
   const queues = Array.from({ length: 150 }, (_, index) => gauges(`q${index}`, index + 1));
   const lines = await render({ queues });
   const queued = lines.filter((line) => /^holdfast_items\{.*state="queued"/.test(line));
@@ -70,7 +70,7 @@ test("queues: the busiest have a label each, the others one between them", async
   expect(lines).toContain("holdfast_queues 150");
 });
 
-test("queues: what is paused is told of each, and how many of the others are", async () => {
+test("queues: the pause of each is reported, and how many of the others are paused", async () => {
   const queues = Array.from({ length: 103 }, (_, index) => ({
     ...gauges(`q${index}`, 200 - index),
     leasePaused: index > 99,
@@ -83,7 +83,7 @@ test("queues: what is paused is told of each, and how many of the others are", a
   expect(lines).toContain('holdfast_queue_paused{queue="~other",side="produce"} 0');
 });
 
-test("queues: what happened to items is told by event, and how long they waited and were held", async () => {
+test("queues: item events are counted by event, with how long items waited and were held", async () => {
   const counters = { ...noCounters, produced: 7, leased: 5, completed: 3, dead: 2, discarded: 4 };
   const waited = { bounds: [0.5, 2], counts: [3, 1, 1], sum: 9.5 };
   const queue = {
@@ -113,7 +113,7 @@ test("queues: what happened to items is told by event, and how long they waited 
   expect(untold).toEqual([]);
 });
 
-test("queues: what is summed up never falls and never jumps, whichever queues are busiest", async () => {
+test("queues: sums never fall and never jump, whichever queues are busiest", async () => {
   const produced: Record<string, number> = { a: 5, b: 3, c: 1 };
   const queues = () =>
     Object.entries(produced).map(([name, count]) => {
@@ -147,7 +147,7 @@ test("queues: what is summed up never falls and never jumps, whichever queues ar
   expect(await others()).toEqual([7, 7]);
 });
 
-test("queues: limits are told of those that have some", async () => {
+test("queues: limits are reported for queues that have them", async () => {
   const queues = [{ ...gauges("a", 1), leasedMax: 5, leaseRate: 0.5 }, gauges("b", 1)];
   const lines = await render({ queues });
   expect(lines.filter((line) => /^holdfast_queue_lease(d_max|_rate)\{/.test(line))).toEqual([
@@ -201,7 +201,7 @@ test("shards: what each has committed, and how", async () => {
   }
 });
 
-test("commits without an answer: by what the database was found to have", async () => {
+test("commits without an answer are counted by whether the database has them", async () => {
   const commitFates = () => ({ lost: 4, held: 2, notHeld: 3 });
   let lost = 3;
   const lostCommits = new LostCommits(() => lost);
@@ -212,8 +212,8 @@ test("commits without an answer: by what the database was found to have", async 
   for (const line of [
     "holdfast_lost_commits_total 4",
     "holdfast_lost_commits_unconfirmed 1",
-    'holdfast_unknown_commits_total{outcome="held"} 2',
-    'holdfast_unknown_commits_total{outcome="not_held"} 3',
+    'holdfast_unknown_commits_total{outcome="committed"} 2',
+    'holdfast_unknown_commits_total{outcome="not_committed"} 3',
   ]) {
     expect(lines).toContain(line);
   }
@@ -238,7 +238,7 @@ test("machine: room on the disk, and when the last backup was made", async () =>
   expect(await shownOf(null, false, 0)).toEqual([]);
 });
 
-test("nodes: takeovers are told by reason and calls by operation, with how long they took", async () => {
+test("nodes: takeovers are counted by reason and calls by operation, with their durations", async () => {
   const seconds = new Observations([1, 5]);
   seconds.add(0.5);
   seconds.add(3);

@@ -8,7 +8,7 @@ import { shareOf } from "../../engine/model/placement.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
 import type { Membership } from "../nodes/membership.ts";
 import type { Router } from "../nodes/router.ts";
-import { type Family, type Sample, type Single, single, textOf } from "./families.ts";
+import { counter, type Family, gauge, histogram, type Sample, textOf } from "./families.ts";
 import type { LostCommits } from "./lost-commits.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
@@ -78,39 +78,39 @@ export class Metrics {
   async render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
     const status = await this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
-    const unconfirmedHelp = "Lost commits that no operator has confirmed yet.";
-    const unconfirmed = this.#options.lostCommits?.unconfirmed ?? 0;
-    const waiting = "Lease requests that wait for an item.";
+    const { version, commitFates, lostCommits, node } = this.#options;
     const receiptsMax = shareOf(this.#options.receiptsMax ?? limits.receiptsMax, shards.length);
-    const most = "Calls with a key that each shard remembers at most.";
     return textOf([
       ...requestFamilies(server, requests),
       ...this.#queues.families(queues, status.now),
-      single(["holdfast_waiting_leases", "gauge", waiting, waitingLeases]),
-      single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
+      gauge("holdfast_waiting_leases", "Lease requests that wait for an item.", waitingLeases),
+      gauge("holdfast_queues", "Queues that exist.", queues.length),
       ...shardFamilies(shards),
-      single(["holdfast_receipts_max", "gauge", most, receiptsMax]),
-      ...fateFamilies(this.#options.commitFates?.()),
-      single(["holdfast_lost_commits_unconfirmed", "gauge", unconfirmedHelp, unconfirmed]),
+      gauge(
+        "holdfast_receipts_max",
+        "Calls with a key that each shard remembers at most.",
+        receiptsMax,
+      ),
+      ...commitFamilies(commitFates?.(), lostCommits?.unconfirmed ?? 0),
       ...this.#machineFamilies(),
-      ...processFamilies({ version: this.#options.version, durability }),
-      ...nodeFamilies(this.#options.node?.()),
+      ...processFamilies({ version, durability }),
+      ...(node ? nodeFamilies(node()) : []),
     ]);
   }
 
   #machineFamilies(): Family[] {
     const { machine, hasBackups = false } = this.#options;
     const { disk_bytes = 0, disk_free_bytes = 0, last_backup_at = null } = machine?.() ?? {};
-    const size = "Size of the disk that has the stores.";
-    const free = "Room on the disk that has the stores.";
-    const made = "When the last whole backup was made, in seconds since 1970; 0 = there is none.";
-    const madeAt = last_backup_at === null ? 0 : Date.parse(last_backup_at) / 1_000;
-    const disk: readonly Single[] = [
-      ["holdfast_disk_bytes", "gauge", size, disk_bytes],
-      ["holdfast_disk_free_bytes", "gauge", free, disk_free_bytes],
+    const disk = [
+      gauge("holdfast_disk_bytes", "Size of the disk that has the stores.", disk_bytes),
+      gauge("holdfast_disk_free_bytes", "Free space on that disk.", disk_free_bytes),
     ];
-    const backup: Single = ["holdfast_last_backup_timestamp_seconds", "gauge", made, madeAt];
-    return [...(disk_bytes > 0 ? disk : []), ...(hasBackups ? [backup] : [])].map(single);
+    const backup = gauge(
+      "holdfast_last_backup_timestamp_seconds",
+      "When the last complete backup was made, in seconds since 1970; 0 = there is none.",
+      last_backup_at === null ? 0 : Date.parse(last_backup_at) / 1_000,
+    );
+    return [...(disk_bytes > 0 ? disk : []), ...(hasBackups ? [backup] : [])];
   }
 }
 
@@ -118,170 +118,152 @@ function requestFamilies(
   { requestsInFlight, bodyBytesInFlight }: ServerGauges,
   { counted }: RequestCounts,
 ): Family[] {
-  const inFlight = "Requests that are not answered yet.";
-  const bodyBytes = "Bytes of the bodies of requests not answered yet.";
   return [
-    [
+    counter(
       "holdfast_requests_total",
-      "counter",
       "Requests answered, by operation and code.",
       counted.flatMap(({ operation, countByCode }) =>
         [...countByCode].map(([code, count]): Sample => [{ operation, code }, count]),
       ),
-    ],
-    [
+    ),
+    histogram(
       "holdfast_request_seconds",
-      "histogram",
-      "Seconds from the head of a request to its answer; leases wait in there.",
+      "Seconds from the head of a request to its reply; the wait of a lease is included.",
       counted.map(({ operation, seconds }) => [{ operation }, seconds]),
-    ],
-    single(["holdfast_requests_in_flight", "gauge", inFlight, requestsInFlight]),
-    single(["holdfast_request_body_bytes", "gauge", bodyBytes, bodyBytesInFlight]),
+    ),
+    gauge("holdfast_requests_in_flight", "Requests in progress.", requestsInFlight),
+    gauge(
+      "holdfast_request_body_bytes",
+      "Bytes of the bodies of requests in progress.",
+      bodyBytesInFlight,
+    ),
   ];
 }
 
-function fateFamilies(
+function commitFamilies(
   { lost, held, notHeld }: CommitFates = { lost: 0, held: 0, notHeld: 0 },
+  unconfirmed: number,
 ): Family[] {
-  const gone = "Commits that had been acknowledged, and that the database has lost since.";
   return [
-    single(["holdfast_lost_commits_total", "counter", gone, lost]),
-    [
+    counter(
+      "holdfast_lost_commits_total",
+      "Acknowledged commits that the database has lost.",
+      lost,
+    ),
+    counter(
       "holdfast_unknown_commits_total",
-      "counter",
-      "Commits without an answer, by whether the database was found to hold them.",
+      "Commits without an answer, by whether the database was later found to have them.",
       [
-        [{ outcome: "held" }, held],
-        [{ outcome: "not_held" }, notHeld],
+        [{ outcome: "committed" }, held],
+        [{ outcome: "not_committed" }, notHeld],
       ],
-    ],
+    ),
+    gauge(
+      "holdfast_lost_commits_unconfirmed",
+      "Lost commits that no operator has confirmed.",
+      unconfirmed,
+    ),
   ];
 }
 
-function nodeFamilies(node: NodeStats | undefined): Family[] {
-  if (node === undefined) return [];
+function nodeFamilies(node: NodeStats): Family[] {
   const { held, isTrusted, handOvers, takeovers, forwarded, peersUp, nodes } = node;
-  const rows: readonly Single[] = [
-    ["holdfast_node_shards", "gauge", "Shards that this node has.", held.length],
-    [
-      "holdfast_node_trusted",
-      "gauge",
-      "Whether it has had a sign from the database lately enough to answer from memory: 1 or 0.",
-      Number(isTrusted),
-    ],
-    ["holdfast_node_hand_overs_total", "counter", "Shards that it handed over.", handOvers],
-    ["holdfast_node_peers", "gauge", "Other nodes that it is connected to.", peersUp],
-    ["holdfast_nodes", "gauge", "Nodes seen lately, this one included.", nodes],
-  ];
   return [
-    ...rows.map(single),
-    [
+    gauge("holdfast_node_shards", "Shards that this node owns.", held.length),
+    gauge(
+      "holdfast_node_trusted",
+      "Whether it renewed its ownership recently enough to answer from memory: 1 or 0.",
+      Number(isTrusted),
+    ),
+    counter("holdfast_node_hand_overs_total", "Shards that it handed over.", handOvers),
+    gauge("holdfast_node_peers", "Other nodes that it is connected to.", peersUp),
+    gauge("holdfast_nodes", "Nodes seen recently, this one included.", nodes),
+    counter(
       "holdfast_node_takeovers_total",
-      "counter",
-      "Times that this node took a shard over, by reason.",
-      takeovers.map(({ reason, count }): Sample => [{ reason }, count]),
-    ],
-    [
+      "Shards that this node took ownership of, by reason.",
+      takeovers.map(({ reason, count }) => [{ reason }, count]),
+    ),
+    histogram(
       "holdfast_node_takeover_seconds",
-      "histogram",
-      "Seconds from a takeover until the shard was open, by its reason.",
-      takeovers.map(({ reason, seconds }): Sample => [{ reason }, seconds]),
-    ],
-    [
+      "Seconds from a takeover until the shard was open, by reason.",
+      takeovers.map(({ reason, seconds }) => [{ reason }, seconds]),
+    ),
+    counter(
       "holdfast_node_forwarded_total",
-      "counter",
       "Calls that it forwarded, by operation.",
-      Array.from(forwarded, ([operation, { counts }]): Sample => {
+      Array.from(forwarded, ([operation, { counts }]) => {
         return [{ operation }, counts.reduce((sum, count) => sum + count, 0)];
       }),
-    ],
-    [
+    ),
+    histogram(
       "holdfast_node_forwarded_seconds",
-      "histogram",
-      "Seconds from forwarding a call to its answer; leases wait in there.",
-      Array.from(forwarded, ([operation, seconds]): Sample => [{ operation }, seconds]),
-    ],
+      "Seconds from forwarding a call to its reply; the wait of a lease is included.",
+      Array.from(forwarded, ([operation, seconds]) => [{ operation }, seconds]),
+    ),
   ];
 }
 
-/** Name, type, help, and the key of the figure in a shard's status. */
-const ofShards = [
-  ["holdfast_shard_up", "gauge", "Whether the shard answers: 1 or 0.", "up"],
-  [
-    "holdfast_shard_restarts_total",
-    "counter",
-    "Attempts to open the store again after it failed.",
-    "restarts",
-  ],
-  [
-    "holdfast_store_failures_total",
-    "counter",
-    "Commits that the store refused or failed.",
-    "failures",
-  ],
-  ["holdfast_commits_total", "counter", "Commits, each with one sync.", "commits"],
-  ["holdfast_items_committed_total", "counter", "Items written by commits.", "itemsCommitted"],
-  ["holdfast_items_per_commit", "histogram", "Items that one commit wrote.", "itemsPerCommit"],
-  [
-    "holdfast_commit_seconds",
-    "histogram",
-    "Seconds that a commit took, its sync included.",
-    "commitSeconds",
-  ],
-  ["holdfast_wal_bytes", "gauge", "Size of the store's write-ahead log.", "walBytes"],
-  ["holdfast_file_bytes", "gauge", "Size of the store's file.", "fileBytes"],
-  [
-    "holdfast_quarantined_items",
-    "gauge",
-    "Items set aside instead of being offered: damaged, or of a queue that is not known.",
-    "quarantined",
-  ],
-  [
-    "holdfast_miscounted_items",
-    "gauge",
-    "Items that starts found missing, or too many, against what was counted with each commit.",
-    "miscounted",
-  ],
-  ["holdfast_receipts", "gauge", "Calls with a key that the shard remembers.", "receipts"],
-  [
-    "holdfast_store_full",
-    "gauge",
-    "Whether the store has no room, and refuses what only adds: 1 or 0.",
-    "full",
-  ],
-] as const;
-
 function shardFamilies(shards: readonly ShardStatus[]): Family[] {
-  return ofShards.map(([name, type, help, key]) => {
-    const figures = shards.map(({ shard, up, full, ...same }): Sample => {
-      const status = { ...same, up: up ? 1 : 0, full: full ? 1 : 0 };
-      return [{ shard }, status[key]];
+  const of = (key: keyof ShardStatus): Sample[] =>
+    shards.map((status) => {
+      const value = status[key];
+      return [{ shard: status.shard }, typeof value === "boolean" ? Number(value) : value];
     });
-    return [name, type, help, figures];
-  });
+  return [
+    gauge("holdfast_shard_up", "Whether the shard answers: 1 or 0.", of("up")),
+    counter(
+      "holdfast_shard_restarts_total",
+      "Attempts to open the store again after it failed.",
+      of("restarts"),
+    ),
+    counter("holdfast_store_failures_total", "Commits that failed in the store.", of("failures")),
+    counter("holdfast_commits_total", "Commits, each with one sync.", of("commits")),
+    counter("holdfast_items_committed_total", "Items written by commits.", of("itemsCommitted")),
+    histogram("holdfast_items_per_commit", "Items that one commit wrote.", of("itemsPerCommit")),
+    histogram(
+      "holdfast_commit_seconds",
+      "Seconds that a commit took, its sync included.",
+      of("commitSeconds"),
+    ),
+    gauge("holdfast_wal_bytes", "Size of the store's write-ahead log.", of("walBytes")),
+    gauge("holdfast_file_bytes", "Size of the store's file.", of("fileBytes")),
+    gauge(
+      "holdfast_quarantined_items",
+      "Items in quarantine: damaged, or of an unknown queue.",
+      of("quarantined"),
+    ),
+    gauge(
+      "holdfast_miscounted_items",
+      "Items that starts found missing or surplus, compared with the stored counts.",
+      of("miscounted"),
+    ),
+    gauge("holdfast_receipts", "Calls with a key that the shard remembers.", of("receipts")),
+    gauge(
+      "holdfast_store_full",
+      "Whether the store is out of space and refuses calls that only add items: 1 or 0.",
+      of("full"),
+    ),
+  ];
 }
 
 function processFamilies(labels: { version: string; durability: string }): Family[] {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
-  const cpuSeconds = (user + system) / 1e6;
-  const startedAt = Math.round(Date.now() / 1000 - process.uptime());
-  const about = "Version and durability of the server, as labels; always 1.";
-  const figures: Single[] = [
-    [
-      "process_resident_memory_bytes",
-      "gauge",
-      "Memory of the process, with all of its threads.",
-      rss,
-    ],
-    ["process_heap_bytes", "gauge", "JavaScript heap in use by the engine's thread.", heapUsed],
-    ["process_cpu_seconds_total", "counter", "Processor time of the process.", cpuSeconds],
-    [
+  return [
+    gauge("holdfast_info", "Version and durability of the server, as labels; always 1.", [
+      [labels, 1],
+    ]),
+    gauge("process_resident_memory_bytes", "Memory of the process with all its threads.", rss),
+    gauge("process_heap_bytes", "JavaScript heap of the engine's thread.", heapUsed),
+    counter(
+      "process_cpu_seconds_total",
+      "Processor time of the process.",
+      (user + system) / 1_000_000,
+    ),
+    gauge(
       "process_start_time_seconds",
-      "gauge",
       "When the process started, in seconds since 1970.",
-      startedAt,
-    ],
+      Math.round(Date.now() / 1_000 - process.uptime()),
+    ),
   ];
-  return [["holdfast_info", "gauge", about, [[labels, 1]]], ...figures.map(single)];
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { manifestName } from "../../engine/backup.ts";
 import type { EngineOverview } from "../../engine/model/api.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
+import manifest from "../../package.json" with { type: "json" };
 import type { KeyIdentity } from "../auth/key-rights.ts";
 import {
   instant,
@@ -19,7 +20,7 @@ import {
   second,
   start,
 } from "../testing/running-app.ts";
-import { hostInfoOf } from "./host-info.ts";
+import { serverHostInfo } from "./host-info.ts";
 import { OverviewReplies } from "./overview.ts";
 
 test("explain: findings with their instants as date-times", async () => {
@@ -43,7 +44,7 @@ test("explain: findings with their instants as date-times", async () => {
   });
 });
 
-test("clients: who asks and who holds, as they named themselves", async () => {
+test("clients: waiting clients and holders of leases are listed by their client ids", async () => {
   await using app = await run();
   await app.produce("a", "b");
   await app.lease({ client_id: "worker-9", batch_size: 2 });
@@ -96,7 +97,7 @@ test("overview: queues as columns, all at first and then what has changed", asyn
   expect(queues).toMatchObject({ queue_name: ["orders"], ready: [2] });
 });
 
-test("stats: 1,025 partitions as columns take at most 15 kB, and say what the rows say", async () => {
+test("stats: 1,025 partitions as columns take at most 15 kB, with the values of the rows", async () => {
   await using app = await run({ orders: { requested_partitions: 1_025 } });
   for (let count = 0; count < 40; count += 1) await app.produce("a", "b", "c");
   await app.lease({ batch_size: 3 });
@@ -116,7 +117,7 @@ test("stats: 1,025 partitions as columns take at most 15 kB, and say what the ro
   expect(columns.average_leased_age_seconds.filter((age: number) => age > 0)).toEqual([150]);
 });
 
-test("clear, delete, update, delete items: counts come where they were asked for, and not else", async () => {
+test("clear, delete, update, delete items: counts are returned only if requested", async () => {
   await using app = await run();
   await app.produce("a", "b");
   const kinds = { queue: true, scheduled: false, retry: false, destructive: false };
@@ -187,7 +188,7 @@ function repliesOf(machine: Partial<OverviewMachine>, ticks: readonly number[] =
   return { made, look };
 }
 
-test("overview: one that was made is told again, with the moment of each reply", () => {
+test("overview: a cached text is sent again, with the instant of each reply", () => {
   const { made, look } = repliesOf({});
   const first = look();
   made.now = start + 400;
@@ -196,7 +197,7 @@ test("overview: one that was made is told again, with the moment of each reply",
   expect(made.count).toBe(1);
 });
 
-test("overview: keys for the same queues are told one that was made once", () => {
+test("overview: keys for the same queues share one text", () => {
   const { made, look } = repliesOf({});
   for (const name of ["a", "b"]) look({ name, rights: [{ roles: ["read"], queues: ["orders*"] }] });
   expect(made.count).toBe(1);
@@ -212,7 +213,7 @@ test.each([
   [10.5, 2_000],
   [35, 4_000],
   [500, 10_000],
-])("overview: one that takes %d ms is to be asked for after %d ms", (tookMs, pollMs) => {
+])("overview: if building it takes %d ms, poll_after_ms is %d", (tookMs, pollMs) => {
   expect(repliesOf({}, [0, tookMs]).look().poll_after_ms).toBe(pollMs);
 });
 
@@ -226,22 +227,15 @@ test.each([
   expect(alarms.map(({ what }: { what: string }) => what)).toEqual(whats);
 });
 
-test("machine: its name, its disk, and the newest backup that is whole", () => {
+test("machine: its name, its disk, and the newest complete backup", () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-machine-"));
   try {
     let now = 0;
-    const of = {
-      name: "",
-      version: "1.0.0",
-      store: "sqlite",
-      folder,
-      backups: folder,
-      now: () => now,
-    };
-    const machine = hostInfoOf(of);
+    const config = { name: "", store: "sqlite", data: folder, backups: folder } as const;
+    const machine = serverHostInfo(config, () => now);
     expect(machine()).toMatchObject({
       name: hostname(),
-      version: "1.0.0",
+      version: manifest.version,
       store: "sqlite",
       last_backup_at: null,
     });
@@ -256,7 +250,8 @@ test("machine: its name, its disk, and the newest backup that is whole", () => {
     expect(machine().last_backup_at).toBe(null);
     now += 10_000;
     expect(machine().last_backup_at).toBe("2026-03-02T12:00:00.000Z");
-    expect(hostInfoOf({ ...of, name: "eu-1", folder: null, backups: "" })()).toMatchObject({
+    const inMemory = { ...config, name: "eu-1", store: "memory", backups: "" } as const;
+    expect(serverHostInfo(inMemory)()).toMatchObject({
       ...{ name: "eu-1", disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
     });
   } finally {
@@ -264,7 +259,7 @@ test("machine: its name, its disk, and the newest backup that is whole", () => {
   }
 });
 
-test("what an engine has told means nothing to the next one, though both looked in the same millisecond", async () => {
+test("overview: a since of a former engine is not accepted by the next one, even in the same millisecond", async () => {
   await using app = await run();
   const { since } = await app.ok("overview", { since: "" });
   expect(await app.ok("overview", { since })).toMatchObject({ whole: false });

@@ -1,11 +1,11 @@
 // The metrics of queues. Only the busiest queues have a label of their own; the others are summed
-// up. A queue may move between the two, so events once counted for the others stay counted there: a
-// falling sum would look like a restart, and a jump like traffic.
+// up. A queue may move between the two, so events once counted for the others stay counted there:
+// a falling sum would look like a restart, and a jump like traffic.
 
 import type { Histogram, QueueCounters, QueueGauges } from "../../engine/model/api.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import { counterNames, noCounters, spanBounds } from "../../engine/model/queue-counters.ts";
-import type { Family, Sample } from "./families.ts";
+import { counter, type Family, gauge, histogram, type Sample } from "./families.ts";
 
 /** Label of all queues without their own; no queue's name contains a `~`. */
 const other = "~other";
@@ -91,93 +91,88 @@ function sumOf(rest: readonly QueueGauges[]): Omit<QueueGauges, keyof QueueCount
 
 function itemFamilies(shown: readonly QueueGauges[]): Family[] {
   return [
-    [
+    gauge(
       "holdfast_items",
-      "gauge",
       "Items by queue and state.",
       shown.flatMap(({ queue, ...counts }) =>
         states.map((state): Sample => [{ queue, state }, counts[state]]),
       ),
-    ],
-    [
+    ),
+    counter(
       "holdfast_queue_items_total",
-      "counter",
-      "Items to which something happened, by queue and event.",
+      "Events of items, by queue and event.",
       shown.flatMap(({ queue, counters }) =>
         counterNames.map((event): Sample => [{ queue, event }, counters[event]]),
       ),
-    ],
-    [
+    ),
+    histogram(
       "holdfast_queue_wait_seconds",
-      "histogram",
       "Seconds from when items were ready to their lease, by queue.",
-      shown.flatMap(({ queue, waited }): Sample[] =>
-        waited === null ? [] : [[{ queue }, waited]],
-      ),
-    ],
-    [
+      withValue(shown, ({ waited }) => waited),
+    ),
+    histogram(
       "holdfast_queue_held_seconds",
-      "histogram",
       "Seconds from the lease of items until they were completed, by queue.",
-      shown.flatMap(({ queue, held }): Sample[] => (held === null ? [] : [[{ queue }, held]])),
-    ],
+      withValue(shown, ({ held }) => held),
+    ),
   ];
+}
+
+/** A sample per queue that has a value. */
+function withValue(
+  shown: readonly QueueGauges[],
+  sampleOf: (queue: QueueGauges) => Sample[1] | null,
+): Sample[] {
+  return shown.flatMap((gauges): Sample[] => {
+    const value = sampleOf(gauges);
+    return value === null ? [] : [[{ queue: gauges.queue }, value]];
+  });
 }
 
 function ageFamilies(shown: readonly QueueGauges[], now: number): Family[] {
   return [
-    [
+    gauge(
       "holdfast_queue_oldest_ready_seconds",
-      "gauge",
-      "For how long the oldest ready item has been ready, by queue; 0 where none is.",
-      shown.map(({ queue, oldestReadyAt }): Sample => {
+      "How long the oldest ready item has been ready, by queue; 0 if there is none.",
+      shown.map(({ queue, oldestReadyAt }) => {
         const ageMs = oldestReadyAt === null ? 0 : Math.max(0, now - oldestReadyAt);
         return [{ queue }, ageMs / 1_000];
       }),
-    ],
-    [
+    ),
+    gauge(
       "holdfast_queue_next_due_seconds",
-      "gauge",
-      "Seconds until the first scheduled item is due, by queue, where there is one.",
-      shown.flatMap(({ queue, nextDueAt }): Sample[] =>
-        nextDueAt === null ? [] : [[{ queue }, Math.max(0, nextDueAt - now) / 1_000]],
+      "Seconds until the first scheduled item is due, by queue; absent if there is none.",
+      withValue(shown, ({ nextDueAt }) =>
+        nextDueAt === null ? null : Math.max(0, nextDueAt - now) / 1_000,
       ),
-    ],
+    ),
   ];
 }
 
 function limitFamilies(shown: readonly QueueGauges[]): Family[] {
   return [
-    [
+    gauge(
       "holdfast_queue_waiting_leases",
-      "gauge",
       "Lease requests that wait for an item, by queue.",
       shown.map(({ queue, waitingLeases }) => [{ queue }, waitingLeases]),
-    ],
-    [
+    ),
+    gauge(
       "holdfast_queue_paused",
-      "gauge",
       "Whether leases or produces of the queue are paused: 1 or 0.",
       shown.flatMap(({ queue, leasePaused, producePaused }): Sample[] => [
         [{ queue, side: "lease" }, Number(leasePaused)],
         [{ queue, side: "produce" }, Number(producePaused)],
       ]),
-    ],
-    [
+    ),
+    gauge(
       "holdfast_queue_leased_max",
-      "gauge",
-      "Items of the queue that may be leased at one time, where that has a limit.",
-      shown.flatMap(({ queue, leasedMax }): Sample[] =>
-        leasedMax > 0 ? [[{ queue }, leasedMax]] : [],
-      ),
-    ],
-    [
+      "Items of the queue that may be leased at one time, if that is limited.",
+      withValue(shown, ({ leasedMax }) => leasedMax || null),
+    ),
+    gauge(
       "holdfast_queue_lease_rate",
-      "gauge",
-      "Items of the queue that may be leased in a second, where that has a limit.",
-      shown.flatMap(({ queue, leaseRate }): Sample[] =>
-        leaseRate > 0 ? [[{ queue }, leaseRate]] : [],
-      ),
-    ],
+      "Items of the queue that may be leased per second, if that is limited.",
+      withValue(shown, ({ leaseRate }) => leaseRate || null),
+    ),
   ];
 }

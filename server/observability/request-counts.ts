@@ -36,39 +36,36 @@ export interface OperationCounts {
   readonly seconds: Histogram;
 }
 
+/** Names of operations and pages. */
+export const operationByPath: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...operations, ...pages }).map(([name, { path }]) => [path, name]),
+);
+
 export class RequestCounts {
-  readonly #byPath: ReadonlyMap<string, OperationCounter>;
-  readonly #elsewhere = new OperationCounter(other);
+  readonly #byOperation = new Map(
+    [...operationByPath.values(), other].map((name) => [name, new OperationCounter(name)]),
+  );
 
-  constructor() {
-    const paths = Object.entries({ ...operations, ...pages });
-    this.#byPath = new Map(paths.map(([name, { path }]) => [path, new OperationCounter(name)]));
-  }
-
-  /** Returns the counter of a path, to be called with the code and the seconds of each answer. */
+  /** Returns the counter of a path, to be called with the code and the seconds of each reply. */
   counterOf(path: string): (code: number, seconds: number) => void {
-    const answered = this.#byPath.get(path) ?? this.#elsewhere;
-    return (code, seconds) => answered.add(code, seconds);
+    const counter = this.#byOperation.get(operationByPath.get(path) ?? other);
+    return (code, seconds) => counter?.add(code, seconds);
   }
 
   /** Operations with at least one request. */
   get counted(): OperationCounts[] {
-    const answered = [...this.#byPath.values(), this.#elsewhere];
-    return answered.filter(({ countByCode }) => countByCode.size > 0);
+    return [...this.#byOperation.values()].filter(({ countByCode }) => countByCode.size > 0);
   }
 
   /** Adds the counts of another thread. */
-  add(counted: readonly OperationCounts[]): void {
-    const byName = new Map(
-      [...this.#byPath.values(), this.#elsewhere].map((one) => [one.operation, one]),
-    );
-    for (const { operation, countByCode, seconds } of counted) {
-      const mine = byName.get(operation);
-      if (mine === undefined) continue;
+  add(counts: readonly OperationCounts[]): void {
+    for (const { operation, countByCode, seconds } of counts) {
+      const own = this.#byOperation.get(operation);
+      if (own === undefined) continue;
       for (const [code, count] of countByCode) {
-        mine.countByCode.set(code, (mine.countByCode.get(code) ?? 0) + count);
+        own.countByCode.set(code, (own.countByCode.get(code) ?? 0) + count);
       }
-      mine.seconds.merge(seconds);
+      own.seconds.merge(seconds);
     }
   }
 }

@@ -1,8 +1,8 @@
 // Logs each request at level `debug`: API key, operation, queue, code of the reply and duration. At
 // other levels it is not created, so that requests do not pay for it.
 
-import { operations, pages } from "../../openapi/operations.ts";
 import type { Log } from "./log.ts";
+import { operationByPath } from "./request-counts.ts";
 
 /** Facts on a request that become known while it is in progress. */
 interface Notes {
@@ -19,10 +19,6 @@ export interface RequestOutcome {
 
 /** Bounds unvalidated text of a client. */
 const textMax = 80;
-
-const operationOf: ReadonlyMap<string, string> = new Map(
-  Object.entries({ ...operations, ...pages }).map(([name, { path }]) => [path, name]),
-);
 
 export class RequestLog {
   readonly #log: Log;
@@ -44,7 +40,7 @@ export class RequestLog {
   }
 
   answered(request: Request, { path, code, seconds }: RequestOutcome): void {
-    const operation = operationOf.get(path) ?? path.slice(0, textMax);
+    const operation = operationByPath.get(path) ?? path.slice(0, textMax);
     const ms = Math.round(seconds * 100_000) / 100;
     this.#log.debug("request", { operation, ...this.#notes.get(request), code, ms });
   }

@@ -135,7 +135,7 @@ describe("requests", () => {
     });
   });
 
-  test("fields come in any order, the last of several counts, and unknown ones are passed over", () => {
+  test("fields may have any order, the last of several counts, and unknown ones are skipped", () => {
     // 3: an item with utf8 "a"; 99: a number, then a text; 1: "x", then "orders"; 2: "1m".
     const bytes = bytesOf(
       "1a03 3201 61 | 9806 2a | 9a06 01 78 | 0a01 78 | 0a06 6f7264657273 | 1202 316d".replaceAll(
@@ -163,7 +163,7 @@ describe("requests", () => {
     expect(read(bytesOf("1a00 1a02 3200"))).toMatchObject({ items: [{}, { utf8: "" }] });
   });
 
-  test("a field of another type than its own is passed over", () => {
+  test("a field of another type than its own is skipped", () => {
     expect(read(bytesOf("082a"))).toMatchObject({ queue_name: "" });
   });
 
@@ -228,7 +228,7 @@ describe("requests", () => {
     ["texts of one item", nested(3, bytesOf("0a00".repeat(500_000)))],
     ["unknown fields of one item", nested(3, bytesOf("9806 00".repeat(300_000)))],
     ["fields of the request", bytesOf("0a00".repeat(500_000))],
-  ])("others have their turn while many are read: %s", async (_, bytes) => {
+  ])("other requests are served while many are read: %s", async (_, bytes) => {
     let isRead = false;
     const reading = piecewiseReader(operationMessages.produce.request)(bytes).finally(() => {
       isRead = true;

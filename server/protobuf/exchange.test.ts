@@ -305,7 +305,7 @@ test("Accept: decides on the reply, of either request; without it the reply is a
   });
 });
 
-test("a body that is no message, and one that is coded, are refused in protobuf", async () => {
+test("a malformed message and an encoded body are refused in protobuf", async () => {
   await using app = await run({ config: { bodyMax: 1_024 } });
   const broken = await call(app, "stats", {}, { body: Uint8Array.of(0x0a, 0x06, 0x6f) });
   expect(broken).toMatchObject({ code: 400, type: protobuf });
@@ -330,7 +330,7 @@ async function shown(answer: Promise<Response>) {
   return [response.status, response.headers.get("content-type"), await response.text()];
 }
 
-test("codes that clients of the protocol take for a proxy's come to them as text", async () => {
+test("codes that clients of the protocol attribute to a proxy are sent as text", async () => {
   await using app = await run({ config: { bodyMax: 1_024 } });
   const body = encoded(operationMessages.stats.request, { queue_name: "a".repeat(2_000) });
   const stats = (headers: Record<string, string>) =>
@@ -353,7 +353,7 @@ test("codes that clients of the protocol take for a proxy's come to them as text
   expect(await shown(lease)).toEqual([503, text, "service is shutting down; nothing was changed"]);
 });
 
-test("what is refused before there is an operation is refused in protobuf too", async () => {
+test("an error before the operation is known is sent in protobuf too", async () => {
   await using app = await run();
   const headers = { "content-type": protobuf };
   for (const [path, method, code] of [
@@ -414,7 +414,7 @@ test("clock.advance: by a duration, to an instant", async () => {
   expect(await advance("1d12h")).toBe(first + 36 * 3_600_000);
 });
 
-test("unique keys: the places of duplicates come back, the first of all included", async () => {
+test("unique keys: the positions of duplicates are returned, the first of all included", async () => {
   await using app = await run();
   await call(app, "updateQueue", { ...orders, unique_for: "90m" });
   const { body } = await call(app, "queueInfo", orders);
@@ -425,7 +425,7 @@ test("unique keys: the places of duplicates come back, the first of all included
   expect(again.body).toMatchObject({ code: 200, duplicates: [0, 1] });
 });
 
-test("transact: parts that leave out their zeros are of partition 0, and what became of each output comes back", async () => {
+test("transact: a part without a partition means partition 0, and the outcome of each output is returned", async () => {
   await using app = await run();
   await app.create("invoices", { unique_for: "1h" });
   await call(app, "produce", { ...timed, items: [{ utf8: "a" }, { utf8: "b" }] });
@@ -519,7 +519,7 @@ test("a count at its bound stays there, and all calls that show its item are ans
   });
 });
 
-test("headers cross as they are, whatever their names", async () => {
+test("headers are passed unchanged, whatever their names", async () => {
   await using app = await run();
   const headers = { ["__proto__"]: "a", constructor: "b", "": "c" };
   await call(app, "produce", { ...timed, items: [{ headers }] });

@@ -22,7 +22,7 @@ export function nodesRoutes(nodes: ClusterNodes | undefined): Routes<"listNodes"
 
     async drainNode({ url, draining }) {
       if (nodes === undefined) {
-        const message = "server is alone and has no nodes; start it with --node-url to make it one";
+        const message = "server is not a node of a cluster; start it with --node-url";
         throw new HttpError("not_a_node", message);
       }
       const isRequested = isGiven(draining) ? draining : true;

@@ -40,7 +40,7 @@ test.each([
   expect(text).toBe(JSON.stringify({ items: stored.map(storageItem), b: 1 }));
 });
 
-test("page: others have their turn between the pieces of a long one", async () => {
+test("page: other requests are served between the pieces of a long one", async () => {
   const ended: string[] = [];
   const long = pageOf(items(8 * pieceItems, 0), storageItem).then(() => void ended.push("long"));
   const short = pageOf(items(2 * pieceItems, 0), storageItem).then(() => void ended.push("short"));

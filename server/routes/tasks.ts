@@ -82,6 +82,6 @@ function nameOf({ identity }: Caller): string {
 /** Items name their own origin queue, and an import can set it to any queue. */
 function checkAnyQueue(identity: KeyIdentity | null): void {
   if (identity === null || isForAllQueues(identity, "admin")) return;
-  const why = "is not for all queues, so it has to name the one that items go to with 'to'";
+  const why = "is not for all queues; name the destination with 'to'";
   throw new HttpError("not_allowed", `key '${identity.name}' ${why}`);
 }

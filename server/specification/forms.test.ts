@@ -257,7 +257,7 @@ const anyOf = (...parts: readonly string[]) =>
 const digits = (max: number) => fc.integer({ min: 0, max }).map((one) => `${one}`.padStart(2, "0"));
 const always = { numRuns: 2_000 };
 
-test("any text: what has the form of a duration can be read, and nothing else", () => {
+test("any text: only a valid duration can be read as one", () => {
   const texts = anyOf(
     "1",
     "0",
@@ -286,7 +286,7 @@ test("any text: what has the form of a duration can be read, and nothing else", 
   );
 });
 
-test("any text: what has the form of a date-time can be read, and nothing else", () => {
+test("any text: only a valid date-time can be read as one", () => {
   const fraction = anyOf("", ".", "0", "9");
   const zone = fc.oneof(
     fc.constantFrom("", "Z", "z", "+01:00", "-00:00", "+0100", "+1:00"),
@@ -316,7 +316,7 @@ test("any text: what has the form of a date-time can be read, and nothing else",
   );
 });
 
-test("any text: what has the form of a name or an id is one", () => {
+test("any text: the form of a name or an id matches the engine's check", () => {
   const isName = (text: string) => {
     try {
       checkQueueName(text);

@@ -30,7 +30,7 @@ function madeIn(folder: string): { engine: Set<string>; http: Set<string> } {
 const [engine, server] = [madeIn("engine"), madeIn("server")];
 const made = new Set([...engine.engine, ...server.engine, ...server.http]);
 
-test("every reason of the contract is one that the code makes, and the other way round", () => {
+test("reasons: the contract and the code have the same", () => {
   expect([...made].sort()).toEqual(names.toSorted());
   expect(engine.engine.size).toBeGreaterThan(20);
   expect(server.http.size).toBeGreaterThan(10);
@@ -44,7 +44,7 @@ async function replyTo(error: unknown) {
 }
 
 test.each([...engine.engine])(
-  "a call of the engine that fails for %s is answered so",
+  "an engine call that fails for %s gets its reply code",
   async (name) => {
     const failed = failure(name as Parameters<typeof failure>[0], "why");
     const { status, reply } = await replyTo(QueueError.from(failed));
@@ -59,7 +59,7 @@ test.each([...server.http])("a request that HTTP refuses for %s is answered so",
 });
 
 test.each(["store", "full", "closing"] as const)(
-  "a delete that was done in part, because of %s, has a reason of its own",
+  "a delete that had a partial effect because of %s has its own reason",
   async (code) => {
     const { status, reply } = await replyTo(QueueError.from(deletedInPart(code)));
     expect(reply).toMatchObject({ code: status, reason: "in_part" });
@@ -67,7 +67,7 @@ test.each(["store", "full", "closing"] as const)(
   },
 );
 
-test("what nobody foresaw has a reason too", async () => {
+test("an unexpected error has a reason too", async () => {
   expect((await replyTo(new Error("secret"))).reply).toEqual({
     code: 500,
     code_text: "Internal Service Error",
@@ -89,7 +89,7 @@ test("the contract: every error reply that it shows has a reason of its code", (
   }
 });
 
-test("the contract: every reason is said in a sentence", () => {
+test("the contract: every reason has a sentence", () => {
   for (const [name, { meaning, codes }] of Object.entries(reasons)) {
     expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
     expect(meaning).toEndWith(".");

@@ -43,7 +43,7 @@ function makeFolder(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch {
     throw QueueError.from(
-      failure("backup_failed", "the backup could not be written; its folder cannot be made"),
+      failure("backup_failed", "the backup could not be written; its folder cannot be created"),
     );
   }
 }

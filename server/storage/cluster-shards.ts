@@ -77,8 +77,11 @@ async function inspect(
 function serverShards({ shards }: Config, [found]: readonly DatabaseShape[]): number {
   const databases = found?.recorded?.databases ?? 1;
   if (databases > 1) {
-    const expected = "expected --node-url, and each of them as a --database-url";
-    throw new StoreError("unusable", `the database is 1 of ${databases} of a cluster; ${expected}`);
+    const expected = "expected --node-url and a --database-url for each";
+    throw new StoreError(
+      "unusable",
+      `the database is one of the ${databases} of a cluster; ${expected}`,
+    );
   }
   return shards ?? (found?.recorded?.shards || found?.schemas || 1);
 }
@@ -101,7 +104,10 @@ async function clusterShards(config: Config, { found, recorded }: InCluster): Pr
       else if (databases > 1 && one.schemas > 0) {
         const expected = "expected a database without shards, or another --database-schema";
         const got = `got ${one.schemas} shards`;
-        throw new StoreError("unusable", `the database is of a single server; ${expected}, ${got}`);
+        throw new StoreError(
+          "unusable",
+          `the database belongs to a single server; ${expected}, ${got}`,
+        );
       }
     });
   }

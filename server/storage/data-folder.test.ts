@@ -20,7 +20,7 @@ function scratch() {
   return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
-test("data folder: what a start made is taken away again, with all above it that it made", () => {
+test("data folder: folders that a failed start created are removed, parents included", () => {
   using files = scratch();
   const made = openDataFolder(join(files.directory, "not/yet/there"));
   writeFileSync(join(files.directory, "not/yet/there/shard-0.db"), "");
@@ -60,7 +60,7 @@ test("data folder: without --shards a server has as many as the folder, and of n
   expect(await shardsOf({ data: fresh })).toBe(1);
 });
 
-test("data folder: what was there stays", () => {
+test("data folder: an existing folder is kept", () => {
   using files = scratch();
   const data = join(files.directory, "data");
   mkdirSync(data);
@@ -75,14 +75,14 @@ test.skipIf(process.platform !== "linux")("data folder: a read-only one is calle
   );
 });
 
-test("data folder: one that cannot be made is told with the system's word", () => {
+test("data folder: one that cannot be created is refused with the system's error", () => {
   using files = scratch();
   writeFileSync(join(files.directory, "file"), "");
   const within = () => openDataFolder(join(files.directory, "file/data"));
-  expect(within).toThrow("the data directory cannot be made; ENOTDIR");
+  expect(within).toThrow("the data directory cannot be created; ENOTDIR");
 });
 
-test("data, backups and what is restored are their owner's alone, whatever the umask lets", async () => {
+test("data, backups and restored files are readable by their owner only, whatever the umask", async () => {
   using files = scratch();
   const [data, backups, restored] = ["a/data", "b/backups", "c/data"].map((name) =>
     join(files.directory, name),

@@ -64,6 +64,7 @@ function reasonOf(cause: unknown): string {
   const isReadOnly = code === "EACCES" || code === "EPERM" || code === "EROFS";
   if (isReadOnly && syscall === "access") return "the data directory is read-only for this user";
   if (isReadOnly && syscall === "scandir") return "the data directory cannot be read by this user";
-  if (isReadOnly) return "the data directory cannot be made; its folder is read-only for this user";
-  return `the data directory cannot be made; ${message}`;
+  if (isReadOnly)
+    return "the data directory cannot be created; its folder is read-only for this user";
+  return `the data directory cannot be created; ${message}`;
 }

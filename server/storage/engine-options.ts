@@ -20,13 +20,13 @@ import { renderLeased } from "../wire/leased.ts";
 const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string>> = {
   shard_up: "shard is up again",
   store_full: "store is full; items cannot be produced",
-  items_quarantined: "damaged items were set aside",
-  items_miscounted: "stored items are not those that were counted",
+  items_quarantined: "damaged items were quarantined",
+  items_miscounted: "stored items differ from their counts; the counts were corrected",
   items_discarded: "items were removed because there is no dead queue",
-  commits_lost: "commits that were acknowledged are lost with the damaged log",
-  items_set_aside: "items of queues that are not known were set aside",
+  commits_lost: "acknowledged commits are lost with the damaged log",
+  items_set_aside: "items of unknown queues were quarantined",
   store_went_back:
-    "a store went back to an earlier state; it lacks items that it sent to other shards or took from them",
+    "a store went back to an earlier state; it lacks items that it sent to other shards or received from them",
 };
 
 interface EngineContext {

@@ -58,7 +58,7 @@ test("where one thread is refused the port, none has it afterwards", async () =>
   expect(refused).toBeInstanceOf(ListenError);
   expect(refused).toMatchObject({
     ...{ fault: "taken", code: "EADDRINUSE", host: "127.0.0.1", port },
-    message: `port is taken; another program listens on 127.0.0.1:${port}`,
+    message: `port is in use; another program listens on 127.0.0.1:${port}`,
   });
   const again = await opened.listen();
   const { code } = await callsTo(fetch, port).page("readyz");

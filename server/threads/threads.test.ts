@@ -438,7 +438,7 @@ test("a second server is refused the port, whether it has threads or not", async
     const { code, output } = await runServer([...data, ...flags]);
     expect({ code, output }).toEqual({
       code: 3,
-      output: `port is taken; another program listens on 127.0.0.1:${server.port}\n`,
+      output: `port is in use; another program listens on 127.0.0.1:${server.port}\n`,
     });
   }
 });

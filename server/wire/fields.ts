@@ -174,6 +174,15 @@ export function isGiven<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null;
 }
 
+/** Omits absent keys. All keys must be listed, so that a new one of `T` is not forgotten. */
+export function given<T extends object>(
+  values: {
+    readonly [Key in keyof T]-?: T[Key] | null | undefined;
+  },
+): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => isGiven(value))) as T;
+}
+
 function refuseText(text: string, index: number, key: string, expected: string): never {
   const got = shortened(text);
   return refuse(`items[${index}].${key} is invalid; expected ${expected}, got '${got}'`);

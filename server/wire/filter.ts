@@ -2,26 +2,22 @@
 
 import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
-import { instantNamed, instantText, isGiven, wordOf } from "./fields.ts";
+import { given, instantNamed, instantText, isGiven, wordOf } from "./fields.ts";
 
 export function filterOf(filter: wire.ItemFilter | null | undefined): engine.Filter {
   if (!isGiven(filter)) return {};
-  const { kind, reference, origin_id, origin_queue, death, reason } = filter;
-  const { attempts_min, redriven_max, payload_contains, groups } = filter;
-  const createdBefore = instantNamed(filter.created_before, "created_before");
-  return {
-    ...(isGiven(kind) && { kind }),
-    ...(isGiven(reference) && { reference }),
-    ...(isGiven(origin_id) && { originId: origin_id }),
-    ...(isGiven(origin_queue) && { originQueue: origin_queue }),
-    ...(death && { death: wordOf(death, "death", deaths) }),
-    ...(isGiven(reason) && { reason }),
-    ...(isGiven(attempts_min) && { attemptsMin: attempts_min }),
-    ...(createdBefore !== null && { createdBefore }),
-    ...(isGiven(redriven_max) && { redrivenMax: redriven_max }),
-    ...(payload_contains && { payloadContains: payload_contains }),
-    ...(isGiven(groups) && { groups: { by: groupingOf(groups.by), values: groups.values } }),
-  };
+  const { kind, reference, reason, groups } = filter;
+  return given<engine.Filter>({
+    ...{ kind, reference, reason },
+    originId: filter.origin_id,
+    originQueue: filter.origin_queue,
+    createdBefore: instantNamed(filter.created_before, "created_before"),
+    death: filter.death ? wordOf(filter.death, "death", deaths) : null,
+    attemptsMin: filter.attempts_min,
+    redrivenMax: filter.redriven_max,
+    payloadContains: filter.payload_contains || null,
+    groups: groups && { by: groupingOf(groups.by), values: groups.values },
+  });
 }
 
 const groupings = {
@@ -44,21 +40,15 @@ function groupingText(by: engine.Grouping): string {
 export const deaths = ["failed", "expired", "rejected"] as const;
 
 export function filterText(filter: engine.Filter): wire.ItemFilter {
-  const { kind, reference, originId, originQueue, death, reason } = filter;
-  const { attemptsMin, createdBefore, redrivenMax, payloadContains, groups } = filter;
-  return {
-    ...(kind !== undefined && { kind }),
-    ...(reference !== undefined && { reference }),
-    ...(originId !== undefined && { origin_id: originId }),
-    ...(originQueue !== undefined && { origin_queue: originQueue }),
-    ...(death !== undefined && { death }),
-    ...(reason !== undefined && { reason }),
-    ...(attemptsMin !== undefined && { attempts_min: attemptsMin }),
-    ...(createdBefore !== undefined && { created_before: instantText(createdBefore) }),
-    ...(redrivenMax !== undefined && { redriven_max: redrivenMax }),
-    ...(payloadContains !== undefined && { payload_contains: payloadContains }),
-    ...(groups !== undefined && {
-      groups: { by: groupingText(groups.by), values: [...groups.values] },
-    }),
-  };
+  const { kind, reference, death, reason, createdBefore, groups } = filter;
+  return given<wire.ItemFilter>({
+    ...{ kind, reference, death, reason },
+    origin_id: filter.originId,
+    origin_queue: filter.originQueue,
+    attempts_min: filter.attemptsMin,
+    created_before: createdBefore === undefined ? null : instantText(createdBefore),
+    redriven_max: filter.redrivenMax,
+    payload_contains: filter.payloadContains,
+    groups: groups && { by: groupingText(groups.by), values: [...groups.values] },
+  });
 }

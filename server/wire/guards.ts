@@ -3,16 +3,13 @@
 import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { doneReply } from "../http/reply.ts";
-import { isGiven } from "./fields.ts";
+import { given } from "./fields.ts";
 
 export function guardOf(body: {
   readonly dry_run?: boolean | null;
   readonly expect?: number | null;
 }): engine.Guard {
-  return {
-    ...(body.dry_run === true && { dryRun: true }),
-    ...(isGiven(body.expect) && { expect: body.expect }),
-  };
+  return given<engine.Guard>({ dryRun: body.dry_run || null, expect: body.expect });
 }
 
 export function isGuarded(guard: engine.Guard): boolean {

@@ -6,29 +6,30 @@ import { limits } from "../../engine/model/limits.ts";
 import { checkLength, refuse } from "../../engine/model/validate.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
-import { durationOf, instantText, instantTextOrNull, isGiven, parseInstant } from "./fields.ts";
+import {
+  durationOf,
+  given,
+  instantText,
+  instantTextOrNull,
+  isGiven,
+  parseInstant,
+} from "./fields.ts";
 import { guardOf } from "./guards.ts";
 
 export function pauseRequest(body: RequestOf<"pause">): engine.PauseRequest {
   const { queue_name: queue, lease, produce, reason } = body;
-  return {
-    queue,
-    ...(isGiven(lease) && { lease }),
-    ...(isGiven(produce) && { produce }),
-    ...(isGiven(reason) && { reason }),
-  };
+  return given<Omit<engine.PauseRequest, "by">>({ queue, lease, produce, reason });
 }
 
 export function seriesRequest(body: RequestOf<"series">): engine.SeriesRequest {
   const { queue_name: queue, shard, names, from, step } = body;
-  return {
-    ...(isGiven(queue) && { queue }),
-    ...(isGiven(shard) && { shard }),
+  return given<engine.SeriesRequest>({
+    ...{ queue, shard },
     // The engine refuses unknown names.
     names: names as engine.SeriesRequest["names"],
-    ...(isGiven(from) && { from: fromOf(from) }),
-    ...(isGiven(step) && { stepMs: stepOf(step) }),
-  };
+    from: isGiven(from) ? fromOf(from) : null,
+    stepMs: isGiven(step) ? stepOf(step) : null,
+  });
 }
 
 function fromOf(text: string): number {

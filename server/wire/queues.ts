@@ -4,7 +4,7 @@ import type * as engine from "../../engine/model/api.ts";
 import { refuse } from "../../engine/model/validate.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
-import { checkNamespace, instantText, isGiven, queueTimeouts, uniqueFor } from "./fields.ts";
+import { checkNamespace, given, instantText, isGiven, queueTimeouts, uniqueFor } from "./fields.ts";
 import { guardedReply, guardOf } from "./guards.ts";
 
 export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSettings {
@@ -32,13 +32,15 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
     name: body.queue_name,
     ...(isGiven(body.lease_timeout) && { leaseTimeoutMs, leaseTimeoutText }),
     ...(isGiven(body.expire_timeout) && { expireTimeoutMs, expireTimeoutText }),
-    ...(isGiven(body.dead_queue) && { deadQueue: body.dead_queue }),
-    ...(isGiven(body.reference) && { reference: body.reference }),
-    ...(isGiven(body.max_attempts) && { maxAttempts: body.max_attempts }),
-    ...(isGiven(body.requested_partitions) && { requestedPartitions: body.requested_partitions }),
-    ...(isGiven(body.leased_max) && { leasedMax: body.leased_max }),
-    ...(isGiven(body.lease_rate) && { leaseRate: body.lease_rate }),
     ...(isGiven(body.unique_for) && uniqueFor(body.unique_for)),
+    ...given({
+      deadQueue: body.dead_queue,
+      reference: body.reference,
+      maxAttempts: body.max_attempts,
+      requestedPartitions: body.requested_partitions,
+      leasedMax: body.leased_max,
+      leaseRate: body.lease_rate,
+    }),
     ...guardOf(body),
   };
 }

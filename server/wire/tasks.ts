@@ -3,8 +3,9 @@
 import type * as engine from "../../engine/model/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
-import { instantText, instantTextOrNull, isGiven, wordOf } from "./fields.ts";
+import { given, instantText, instantTextOrNull, wordOf } from "./fields.ts";
 import { filterOf, filterText } from "./filter.ts";
+import { guardOf } from "./guards.ts";
 
 const repairs = ["promote", "reject", "retry", "delete"] as const;
 
@@ -28,15 +29,13 @@ export function repairRequest(body: RequestOf<"repair">): engine.RepairRequest {
 function taskRequest(
   body: Omit<RequestOf<"redrive">, "to"> | RequestOf<"repair">,
 ): engine.TaskRequest {
-  const { queue_name: queue, ids, filter, limit, per_second, dry_run, expect } = body;
+  const { queue_name: queue, ids, filter, limit, per_second } = body;
   return {
-    queue,
-    ...(ids && { ids }),
-    ...(filter && { filter: filterOf(filter) }),
-    ...(isGiven(limit) && { limit }),
-    ...(isGiven(per_second) && { perSecond: per_second }),
-    ...(dry_run === true && { dryRun: true }),
-    ...(isGiven(expect) && { expect }),
+    ...given<Omit<engine.TaskRequest, keyof engine.Guard | "by" | "requestKey">>({
+      ...{ queue, ids, limit, perSecond: per_second },
+      filter: filter && filterOf(filter),
+    }),
+    ...guardOf(body),
   };
 }
 

@@ -43,12 +43,12 @@ async function start(data: string, flags: readonly string[]) {
 const [one, two] = [newApiKey("one"), newApiKey("two")];
 const queue = { queue_name: "orders", lease_timeout: "1m", expire_timeout: "24h" };
 
-test("start: an address beyond loopback is refused without keys, and nothing is made", async () => {
+test("start: an address beyond loopback is refused without keys, and nothing is created", async () => {
   using files = scratch();
   const run = await runServer(["--port", "0", "--host", "0.0.0.0", "--data", files.data]);
   expect(run.code).toBe(exitCodes.usage.code);
   expect(run.output).toBe(
-    "host is open to other machines; expected --api-keys-file with it, or --insecure, or a " +
+    "host is reachable from other machines; expected --api-keys-file, --insecure or a " +
       'loopback address, got "0.0.0.0"\n',
   );
   expect(existsSync(files.data)).toBe(false);
@@ -87,7 +87,7 @@ test("start: TLS files that are not there or do not belong together are refused"
   expect(existsSync(files.data)).toBe(false);
 });
 
-test("TLS: the server speaks HTTPS, and nothing in the clear", async () => {
+test("TLS: the server accepts HTTPS only", async () => {
   using files = scratch();
   const cert = files.write("cert", sampleCertificate);
   const tls = ["--tls-cert", cert, "--tls-key", files.write("key", sampleKey)];
@@ -121,7 +121,7 @@ test("TLS: a renewed certificate is served without a restart", async () => {
   expect(await trusts(sampleCertificate)).toBe(false);
 });
 
-test("keys: all but probes and pages needs one, and one can be added and withdrawn", async () => {
+test("keys: every path except probes and pages needs one, and one can be added and withdrawn", async () => {
   using files = scratch();
   const path = files.write("keys", `${one.line}\n`);
   await using server = await start(files.data, ["--api-keys-file", path]);
@@ -156,14 +156,14 @@ test("keys: all but probes and pages needs one, and one can be added and withdra
   while ((await status("/metrics", one.key)) === 200) await Bun.sleep(20);
   expect(await status("/metrics", two.key)).toBe(200);
   files.write("keys", "broken\n");
-  while (!server.log().includes("could not be read again")) {
+  while (!server.log().includes("failed to reload API keys")) {
     expect(await status("/metrics", two.key)).toBe(200);
     await Bun.sleep(20);
   }
   expect(await status("/metrics", two.key)).toBe(200);
 });
 
-test("log: no key, digest, payload or body is in anything the server prints", async () => {
+test("log: the server prints no key, digest, payload or body", async () => {
   using files = scratch();
   const payload = "a-payload-that-nobody-may-see";
   const path = files.write("keys", `${one.line}\n`);
@@ -187,7 +187,7 @@ test("log: no key, digest, payload or body is in anything the server prints", as
   expect(await post("/v1/queue.produce", produce, right)).toBe(200);
   // The most likely mistake: the key instead of its digest.
   files.write("keys", `${one.line}\n${two.key}\n`);
-  while (!server.log().includes("could not be read again")) {
+  while (!server.log().includes("failed to reload API keys")) {
     expect(await post("/v1/queue.produce", produce, right)).toBe(200);
     await Bun.sleep(20);
   }

@@ -75,7 +75,7 @@ async function drain(queue: Queue): Promise<string[]> {
 }
 
 test.skipIf(!isReplicatedThere)(
-  "start: a standby is passed over, and refused where there is nothing else",
+  "start: a standby is skipped, and refused if there is no primary",
   async () => {
     const flags = ["--port", "0", "--store", "postgres", "--database-url"];
     const { code, output } = await runServer([...flags, database.standby.url]);
@@ -89,7 +89,7 @@ test.skipIf(!isReplicatedThere)(
 );
 
 test.skipIf(!isReplicatedThere)(
-  "failover to a synchronous standby: all that was acknowledged is there, and comes once",
+  "failover to a synchronous standby: everything acknowledged is there and delivered once",
   async () => {
     await database.waitForStandby();
     const strict = await start("--require-replica", "--database-schema", "strict");
@@ -170,7 +170,7 @@ test.skipIf(!isReplicatedThere)(
 );
 
 test.skipIf(!isReplicatedThere)(
-  "failover to a standby that was behind: what is lost is told, and the rest goes on",
+  "failover to a standby that was behind: lost commits are reported, and service continues",
   async () => {
     const server = await start();
     const queue = queueOf(server);

@@ -204,7 +204,7 @@ describe.each([...diskKinds])("full disk, %s", (kind) => {
     [40, 300],
     [40, 20_000],
     [120, 1_000_000],
-  ])("produced without pause until %d MB are full; items of %d bytes", async (size, bytes) => {
+  ])("a disk of %d MB is filled without pause, with items of %d bytes", async (size, bytes) => {
     using disk = new SmallDisk(kind, size);
     await within(disk, ["--shards", "1"], async (caller) => {
       await caller.create();

@@ -170,7 +170,7 @@ test.each(Object.keys(waysBack))(
   },
 );
 
-test("start: an item keeps its id, and its lease, over each of them", async () => {
+test("start: an item keeps its id and its lease across restarts", async () => {
   await using site = new Site("kept");
   let client = await site.start();
   await client.createQueue({ queue_name: "orders", ...timeouts });
@@ -271,7 +271,7 @@ test.each([
     const log = await site.kill();
     expect(stepsBack(log)).toEqual(["shard 0: 5"]);
     // Each lease, the retry and the transact was a commit.
-    const lost = /"count":(\d+),"event":"commits that were acknowledged are lost/.exec(log)?.[1];
+    const lost = /"count":(\d+),"event":"acknowledged commits are lost/.exec(log)?.[1];
     if (how === "flip") expect(Number(lost)).toBeGreaterThanOrEqual(4);
     else expect(lost).toBeUndefined();
     client = await site.start(...flags);
@@ -280,7 +280,7 @@ test.each([
   },
 );
 
-test("dead letters: a receiver that went back says how many it lost, and takes those that follow", async () => {
+test("dead letters: a receiver that went back reports how many it lost, and accepts later ones", async () => {
   await using site = new Site("receiver", { shards: 2 });
   let client = await site.start(...normal);
   await createQueues(client);
@@ -304,7 +304,7 @@ test("dead letters: a receiver that went back says how many it lost, and takes t
   expect(stepsBack(await site.kill())).toEqual([]);
 });
 
-test("start: a queue that went with the end of a log is not there, and its items are in no other", async () => {
+test("start: a queue that was lost with the end of a log is gone, and its items are in no other queue", async () => {
   await using site = new Site("forgotten", { shards: 2 });
   let client = await site.start(...normal);
   const bytes = site.logBytes(1);
@@ -328,7 +328,7 @@ test("start: a queue that went with the end of a log is not there, and its items
   expect(await client.queue(next).lease({ batch: 10, timeoutMs: 100 })).toBe(null);
 });
 
-test("start: a deleted queue that is there again has its items, and no other has them", async () => {
+test("start: a deleted queue that exists again has its items, and no other queue has them", async () => {
   await using site = new Site("deleted", { shards: 2 });
   let client = await site.start(...normal);
   const [former, next] = [nameIn(1, 2, "old"), nameIn(1, 2, "new")];

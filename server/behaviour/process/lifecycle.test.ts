@@ -271,4 +271,4 @@ async function lifecycle(kills: number): Promise<void> {
 test("lifecycle: each acknowledged item is completed once or in the dead queue once", () =>
   lifecycle(0));
 
-test("lifecycle: the same after kill -9 in the middle", () => lifecycle(3));
+test("lifecycle: each acknowledged item is completed or dead once, across a kill -9", () => lifecycle(3));

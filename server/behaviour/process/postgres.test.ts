@@ -28,7 +28,7 @@ const start = (...flags: string[]): Promise<ServerProcess> =>
 const queueOf = ({ port }: ServerProcess) =>
   createClient({ url: `http://127.0.0.1:${port}` }).queue("orders");
 
-test("what was acknowledged is there after the server was killed and the database restarted", async () => {
+test("everything acknowledged is there after the server was killed and the database restarted", async () => {
   const first = await start("--shards", "2");
   const queue = queueOf(first);
   await queue.create({ lease_timeout: "1m", expire_timeout: "1h", requested_partitions: 2 });
@@ -48,7 +48,7 @@ test("what was acknowledged is there after the server was killed and the databas
   expect(await second.stop()).toBe(0);
 });
 
-test("without --shards a database has as many as before, a new one has one, and another number is refused", async () => {
+test("without --shards a database keeps its number of shards, a new one has one, and another number is refused", async () => {
   const two = ["--database-schema", "two"];
   expect(await (await start(...two, "--shards", "2")).stop()).toBe(0);
   const again = await start(...two);

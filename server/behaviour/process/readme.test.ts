@@ -119,7 +119,7 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
 );
 
 test.each(runtimes.filter(([, program]) => program !== ""))(
-  "readme: %s: a producer that is killed before it hears the answer, and run again, adds its item once",
+  "readme: %s: a producer that is killed before it gets the reply, and run again, adds its item once",
   async (_, program) => {
     using files = scratch();
     const server = await startServer({ data: join(files.directory, "data") });

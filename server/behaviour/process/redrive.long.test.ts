@@ -57,7 +57,7 @@ async function allOf(client: Client, queue: string): Promise<string[]> {
 }
 
 test.each(["sqlite", "postgres"] as const)(
-  "redrive: killed as it goes, each item is in one place, and the task comes to its end; %s",
+  "redrive: after a kill each item is in one place, and the task completes; %s",
   async (store) => {
     const own = ["--store", "postgres", "--database-url", database.url];
     const flags = ["--shards", "2", "--threads", "2", ...(store === "postgres" ? own : [])];
@@ -93,7 +93,7 @@ test.each(["sqlite", "postgres"] as const)(
   },
 );
 
-test("find, explain and redrive in a server with several threads, whichever thread is asked", async () => {
+test("find, explain and redrive work on every thread of a server", async () => {
   const flags = ["--shards", "3", "--threads", "3"];
   const server = await startServer({ data: join(folder, "threads"), flags });
   const client = clientOf(server);

@@ -51,7 +51,7 @@ async function create(connection: Connection, settings: Body): Promise<void> {
   expect(reply).toEqual({ status: 200, body: { code: 200, code_text: "OK", message: "" } });
 }
 
-test("start: makes the data folder, says where it listens, and is healthy", async () => {
+test("start: creates the data folder, prints its address, and is healthy", async () => {
   using files = scratch();
   await using server = await start({ data: files.data });
   const health = await fetch(`http://127.0.0.1:${server.port}/health`);
@@ -59,7 +59,7 @@ test("start: makes the data folder, says where it listens, and is healthy", asyn
   expect(readdirSync(files.data)).toContain("shard-0.db");
 });
 
-test("start: a second server on the same data is refused and says why", async () => {
+test("start: a second server on the same data is refused with the reason", async () => {
   using files = scratch();
   await using _server = await start({ data: files.data });
   const second = await runServer(["--port", "0", "--data", files.data]);
@@ -97,7 +97,7 @@ test("log: an item that is removed because there is no dead queue is named, with
   expect(line).not.toContain("secret");
 });
 
-test("start: items that a damaged file hides are told, and the rest is served", async () => {
+test("start: items hidden by a damaged file are reported, and the rest is served", async () => {
   using files = scratch();
   const first = await startServer({ data: files.data });
   const connection = await Connection.open(first.port);
@@ -132,7 +132,7 @@ test("start: items that a damaged file hides are told, and the rest is served", 
   expect(refused.output).not.toMatch(/\n +at |"stack"/);
 });
 
-test("start: variables of a Service named holdfast are passed over, and told once", async () => {
+test("start: variables of a Service named holdfast are ignored and logged once", async () => {
   using files = scratch();
   const command = [
     process.execPath,
@@ -151,7 +151,7 @@ test("start: variables of a Service named holdfast are passed over, and told onc
   ]);
 });
 
-test("start: a second server on the same port is refused and says why", async () => {
+test("start: a second server on the same port is refused with the reason", async () => {
   using files = scratch();
   using others = scratch();
   await using server = await start({ data: files.data });
@@ -161,7 +161,7 @@ test("start: a second server on the same port is refused and says why", async ()
   expect(second.output).not.toMatch(/\n +at |"stack"/);
 });
 
-test("start: one that fails for its port or its address leaves nothing behind", async () => {
+test("start: a failure because of the port or address leaves nothing behind", async () => {
   using files = scratch();
   using others = scratch();
   await using server = await start({ data: files.data });
@@ -170,12 +170,12 @@ test("start: one that fails for its port or its address leaves nothing behind", 
   const absent = ["--host", "192.0.2.1", "--insecure", "--port", "0", "--data", others.data];
   expect(await runServer(absent)).toEqual({
     code: 2,
-    output: "host is not of this machine; expected an address that it has, got '192.0.2.1'\n",
+    output: "host is not an address of this machine; got '192.0.2.1'\n",
   });
   expect(existsSync(join(others.data, "../.."))).toBe(false);
 });
 
-test("start: one on every address says so", async () => {
+test("start: a server on every address prints that", async () => {
   using files = scratch();
   const flags = ["--host", "0.0.0.0", "--insecure", "--port", "0", "--data", files.data];
   const child = Bun.spawn([
@@ -196,7 +196,7 @@ test("start: one on every address says so", async () => {
   expect(greeting).toMatch(/\n {2}health {3}http:\/\/localhost:\d+\/health\n/);
 });
 
-test("start: every fault of the configuration is named, and nothing is made", async () => {
+test("start: every fault of the configuration is reported, and nothing is created", async () => {
   using files = scratch();
   const faulty = await runServer(["--port", "99999", "--shards", "none", "--data", files.data]);
   expect(faulty.code).toBe(2);
@@ -205,7 +205,7 @@ test("start: every fault of the configuration is named, and nothing is made", as
   expect(existsSync(files.data)).toBe(false);
 });
 
-test("SIGTERM: waiting leases are answered, what was accepted is kept, and the exit is clean", async () => {
+test("SIGTERM: waiting leases are answered, accepted items are kept, and the exit code is 0", async () => {
   using files = scratch();
   {
     await using server = await start({ data: files.data });
@@ -247,7 +247,7 @@ test("SIGTERM: waiting leases are answered, what was accepted is kept, and the e
   expect(body["items"]).toMatchObject([{ payload: btoa("kept") }]);
 });
 
-test("SIGTERM: one that comes as soon as the server says where it listens is obeyed", async () => {
+test("SIGTERM: takes effect as soon as the server prints its address", async () => {
   using files = scratch();
   for (let start = 0; start < 5; start += 1) {
     const server = await startServer({ data: files.data });
@@ -343,7 +343,7 @@ test("1,000 waiting leases are all answered, each with one item, and leave nothi
 const testClock = ["--test-clock", "--shards", "2"];
 const machineClock = ["--shards", "2"];
 
-test("clock.advance: over HTTP each lapse and wake comes at its own instant, and restarts go on there", async () => {
+test("clock.advance: over HTTP each lapse and wake happens at its own instant, also after a restart", async () => {
   using files = scratch();
   let now: string;
   {
@@ -375,7 +375,7 @@ test("clock.advance: over HTTP each lapse and wake comes at its own instant, and
   connection.close();
 });
 
-test("clock.advance: without --test-clock it is refused by a word", async () => {
+test("clock.advance: refused without --test-clock", async () => {
   using files = scratch();
   await using server = await start({ data: files.data });
   const connection = await Connection.open(server.port);
@@ -394,7 +394,7 @@ test("clock.advance: without --test-clock it is refused by a word", async () => 
 test.each([
   ["with --test-clock", testClock, machineClock],
   ["without --test-clock", machineClock, testClock],
-])("start: a folder that was used %s is refused otherwise", async (_, first, second) => {
+])("start: a folder that was used %s is refused in the other mode", async (_, first, second) => {
   using files = scratch();
   {
     await using _server = await start({ data: files.data, flags: first });
@@ -405,7 +405,7 @@ test.each([
   await using _again = await start({ data: files.data, flags: first });
 });
 
-test("--metrics-queues-max and --series-bytes bound what is told of queues", async () => {
+test("--metrics-queues-max and --series-bytes bound the metrics and series of queues", async () => {
   using files = scratch();
   const flags = ["--metrics-queues-max", "1", "--series-bytes", "0"];
   await using server = await start({ data: files.data, flags });

@@ -57,7 +57,7 @@ async function settled(): Promise<void> {
   for (let round = 0; round < 5; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("intake: what is announced and does not come takes no room", async () => {
+test("intake: bytes that are announced but not received take no room", async () => {
   const { intake, upload } = setup();
   const stalled = Array.from({ length: 50 }, () => upload(800_000));
   await settled();
@@ -69,7 +69,7 @@ test("intake: what is announced and does not come takes no room", async () => {
   expect(stalled.map(({ outcome }) => outcome())).toEqual(stalled.map(() => null));
 });
 
-test("intake: the slowest upload gives way, whichever came first", async () => {
+test("intake: the slowest upload is rejected, whichever began first", async () => {
   const { intake, upload, pass } = setup();
   const [quick, stalled] = [upload(800_000), upload(800_000)];
   await quick.send(400_000);
@@ -84,7 +84,7 @@ test("intake: the slowest upload gives way, whichever came first", async () => {
   expect(intake.bytes).toBe(600_000);
 });
 
-test("intake: where none is slow yet, the last one is sent away", async () => {
+test("intake: if none is slow yet, the newest upload is rejected", async () => {
   const { intake, upload } = setup();
   const [first, second] = [upload(800_000), upload(800_000)];
   await first.send(400_000);
@@ -94,7 +94,7 @@ test("intake: where none is slow yet, the last one is sent away", async () => {
   expect(intake.bytes).toBe(400_000);
 });
 
-test("intake: an upload that is itself the slowest gives way", async () => {
+test("intake: an upload that is itself the slowest is rejected", async () => {
   const { upload, pass } = setup();
   const slow = upload(null);
   await slow.send(100_000);
@@ -120,7 +120,7 @@ test("intake: large bodies leave room for small calls", async () => {
   }
 });
 
-test("intake: small uploads give way only when no large one is left", async () => {
+test("intake: small uploads are rejected only when no large one is left", async () => {
   const { intake, upload, pass } = setup();
   const small = upload(60_000);
   await small.send(30_000);
@@ -142,7 +142,7 @@ test("intake: small uploads give way only when no large one is left", async () =
   expect(intake.bytes).toBeLessThanOrEqual(bodiesMax);
 });
 
-test("intake: where requests are too many, a small upload has the rate of all its bytes", async () => {
+test("intake: if requests are too many, the rate of a small upload counts all its bytes", async () => {
   const { intake, upload, pass } = setup();
   const stalled = upload(200_000);
   await stalled.send(100_000);
@@ -155,7 +155,7 @@ test("intake: where requests are too many, a small upload has the rate of all it
   expect([stalled.outcome(), small.outcome()]).toEqual(["full", null]);
 });
 
-test("intake: a body that is whole is not refused, however long its request takes", async () => {
+test("intake: a complete body is not rejected, however long its request takes", async () => {
   const { intake, upload, pass } = setup();
   const whole = upload(60_000);
   await whole.send(60_000);
@@ -167,7 +167,7 @@ test("intake: a body that is whole is not refused, however long its request take
   expect(intake.bytes).toBe(0);
 });
 
-test("intake: bodies that come in one round of events wait for its end, and only those of clients that are there are read", async () => {
+test("intake: bodies received in one round of events wait for its end, and those of disconnected clients are dropped", async () => {
   const intake = new Intake(bodiesMax);
   const gone = new AbortController();
   const outcomes: string[] = [];
@@ -186,7 +186,7 @@ test("intake: bodies that come in one round of events wait for its end, and only
   expect(outcomes).toEqual(["refused", "read"]);
 });
 
-test("intake: a body larger than the whole budget gets in when it is alone", async () => {
+test("intake: a body larger than the whole budget is accepted when it is alone", async () => {
   const intake = new Intake(1_000);
   const body = intake.begin();
   const request = new Request("http://x/", { method: "POST", body: new Uint8Array(bodyMax) });

@@ -17,9 +17,9 @@ const copiedMax = 4_000_000;
 /** A younger upload has no meaningful rate. */
 const slowMs = 1_000;
 
-const full = "too many request bodies are being worked on; try again later";
-const slow = "request body came too slowly while others waited; try again later";
-const cut = "request body could not be read; the connection ended before it did";
+const full = "too many request bodies are in progress; try again later";
+const slow = "request body was received too slowly while others waited; try again later";
+const cut = "request body is incomplete; the connection was closed too early";
 
 /** A body, kept until its request is answered. */
 export interface Upload {

@@ -34,7 +34,7 @@ test.each<[string, unknown]>([
     ),
   ],
   ["quotes and escapes", ['"\\\n\u0000', long, '"]},{[', `${long}\\`, { '"': long, "\\": long }]],
-])("json in pieces: %s is what JSON.parse makes of it", async (_, value) => {
+])("json in pieces: %s parses as with JSON.parse", async (_, value) => {
   for (const text of [JSON.stringify(value), ` ${JSON.stringify(value, null, 1)}\n`]) {
     expect(await inPieces(text)).toEqual(JSON.parse(text));
   }
@@ -54,7 +54,7 @@ test("json in pieces: an escape at any place of a cut is one character", async (
   }
 });
 
-test("json in pieces: what is no JSON is refused as JSON.parse refuses it, wherever it is", async () => {
+test("json in pieces: invalid JSON is refused as by JSON.parse, wherever it is", async () => {
   const pieces = [
     "[",
     "]",

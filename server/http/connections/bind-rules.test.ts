@@ -10,7 +10,7 @@ const quiet: BindSettings = {
 };
 
 test.each(["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1", "[::1]", "::ffff:127.0.0.1"])(
-  "bind rules: %s is this machine alone",
+  "bind rules: %s is a loopback address",
   (host) => {
     expect(isLoopback(host)).toBe(true);
     expect(bindFaults({ ...quiet, host })).toEqual([]);
@@ -29,7 +29,7 @@ test.each([
   "queue.example",
 ])("bind rules: %s needs keys or --insecure", (host) => {
   expect(bindFaults({ ...quiet, host })).toEqual([
-    "host is open to other machines; expected --api-keys-file with it, or --insecure, or a " +
+    "host is reachable from other machines; expected --api-keys-file, --insecure or a " +
       `loopback address, got "${host}"`,
   ]);
   expect(bindFaults({ ...quiet, host, insecure: true })).toEqual([]);
@@ -44,9 +44,9 @@ test("bind rules: TLS alone does not authenticate", () => {
 
 test("bind rules: a certificate and its key are needed together", () => {
   expect(bindFaults({ ...quiet, tlsCert: "c" })).toEqual([
-    "TLS is half set up; expected --tls-key as well, got --tls-cert alone",
+    "TLS is incomplete; expected --tls-key too, got only --tls-cert",
   ]);
   expect(bindFaults({ ...quiet, tlsKey: "k" })).toEqual([
-    "TLS is half set up; expected --tls-cert as well, got --tls-key alone",
+    "TLS is incomplete; expected --tls-cert too, got only --tls-key",
   ]);
 });

@@ -13,12 +13,12 @@ export function bindFaults(config: BindSettings): readonly string[] {
   const { host, apiKeysFile, insecure, tlsCert, tlsKey } = config;
   const faults: string[] = [];
   if (!isLoopback(host) && apiKeysFile === "" && !insecure) {
-    const expected = "expected --api-keys-file with it, or --insecure, or a loopback address";
-    faults.push(`host is open to other machines; ${expected}, got ${JSON.stringify(host)}`);
+    const expected = "expected --api-keys-file, --insecure or a loopback address";
+    faults.push(`host is reachable from other machines; ${expected}, got ${JSON.stringify(host)}`);
   }
   if ((tlsCert === "") !== (tlsKey === "")) {
     const [given, other] = tlsCert === "" ? ["key", "cert"] : ["cert", "key"];
-    faults.push(`TLS is half set up; expected --tls-${other} as well, got --tls-${given} alone`);
+    faults.push(`TLS is incomplete; expected --tls-${other} too, got only --tls-${given}`);
   }
   return faults;
 }

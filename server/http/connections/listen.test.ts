@@ -74,32 +74,32 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await Bun.sleep(1);
 }
 
-test("a port that is taken is refused, and the first server keeps it", async () => {
+test("listen: a port in use is refused, and the first server keeps it", async () => {
   await using server = await setup();
   const second = () => listen(server.newApp(), { host: "127.0.0.1", port: server.port });
   expect(second).toThrow(ListenError);
-  expect(second).toThrow(`port is taken; another program listens on 127.0.0.1:${server.port}`);
+  expect(second).toThrow(`port is in use; another program listens on 127.0.0.1:${server.port}`);
   expect((await fetch(`${server.listening.url}/health`)).status).toBe(200);
 });
 
-test("what cannot be listened on is known before anything is made, and why", async () => {
+test("listen: an unusable address is refused with its reason before anything is created", async () => {
   await using server = await setup();
   const fault = (host: string, port: number) =>
     tryListening({ host, port }).catch(({ fault, message }: ListenError) => ({ fault, message }));
   expect(await fault("127.0.0.1", server.port)).toEqual({
     fault: "taken",
-    message: `port is taken; another program listens on 127.0.0.1:${server.port}`,
+    message: `port is in use; another program listens on 127.0.0.1:${server.port}`,
   });
   for (const host of ["192.0.2.1", "nowhere.invalid"]) {
     expect(await fault(host, 9090)).toEqual({
       fault: "settings",
-      message: `host is not of this machine; expected an address that it has, got '${host}'`,
+      message: `host is not an address of this machine; got '${host}'`,
     });
   }
   expect(await fault("127.0.0.1", 0)).toBeUndefined();
 });
 
-test("a port that was tried is free", async () => {
+test("listen: a port that was tried is free afterwards", async () => {
   await using server = await setup();
   const { port } = server;
   await server.listening.stop(100);
@@ -117,7 +117,7 @@ test("a lease waits on its socket and is answered by a produce", async () => {
   expect(items.map(({ bytes }) => Buffer.from(bytes, "base64").toString())).toEqual(["日本"]);
 });
 
-test("a client that hangs up, wholly or by half, leaves the line", async () => {
+test("a lease of a client that hangs up, fully or half, stops waiting", async () => {
   await using server = await setup();
   const body = JSON.stringify(lease);
   for (const hangUp of ["destroy", "end", "resetAndDestroy"] as const) {
@@ -140,7 +140,7 @@ test("a client that hangs up, wholly or by half, leaves the line", async () => {
   expect(await answer.json()).toMatchObject({ items: [{ attempts: 1 }] });
 });
 
-test("a body that is too large is answered in JSON, however it is sent", async () => {
+test("a body that is too large gets a JSON reply, however it is sent", async () => {
   await using server = await setup();
   const head =
     "POST /v1/queue.stats HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
@@ -194,7 +194,7 @@ test("stop: waiting leases are answered, then the port is free", async () => {
   await again.stop(100);
 });
 
-test("stop: what is not answered in time is cut off", async () => {
+test("stop: requests that are not answered in time are cut off", async () => {
   await using server = await setup();
   const waiting = server.post("/v1/queue.lease", lease).catch(() => "cut off");
   await until(() => server.engine.status().waitingLeases === 1);

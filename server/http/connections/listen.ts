@@ -121,13 +121,13 @@ function reasonOf(cause: unknown, code: unknown, { host, port }: Address): strin
   const address = `${bracketed(host)}:${port}`;
   switch (code) {
     case "EADDRINUSE":
-      return `port is taken; another program listens on ${address}`;
+      return `port is in use; another program listens on ${address}`;
     case "EACCES":
       return `port is not allowed; this user may not listen on ${address}`;
     // `EINVAL` is reported for a name without an address.
     case "EADDRNOTAVAIL":
     case "EINVAL":
-      return `host is not of this machine; expected an address that it has, got '${host}'`;
+      return `host is not an address of this machine; got '${host}'`;
     default:
       return `cannot listen on ${address}; ${cause instanceof Error ? cause.message : cause}`;
   }

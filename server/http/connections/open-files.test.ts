@@ -17,10 +17,10 @@ function warningsOf(limits: string | null, connectionsMax = 10_000) {
 const limitsOf = (soft: string) =>
   `Limit  Soft Limit  Hard Limit  Units\nMax open files            ${soft}                 1048576              files\n`;
 
-test("open files: fewer than connections are allowed is a warning with both numbers", () => {
+test("open files: a limit below the number of connections is a warning with both numbers", () => {
   expect(warningsOf(limitsOf("1024"))).toEqual([
     [
-      "fewer files may be open than connections",
+      "open-file limit is too low for --connections-max",
       {
         allowed: 1_024,
         connectionsMax: 10_000,

@@ -17,7 +17,7 @@ export function warnOfOpenFiles({ connectionsMax, readFile, log }: OpenFiles): v
   const allowed = openFilesMax(readFile);
   if (allowed === null || allowed >= connectionsMax + ownFilesMax) return;
   const hint = "raise ulimit -n or lower --connections-max";
-  log.warn("fewer files may be open than connections", { allowed, connectionsMax, hint });
+  log.warn("open-file limit is too low for --connections-max", { allowed, connectionsMax, hint });
 }
 
 /** `null` = unlimited or unknown. */

@@ -32,8 +32,8 @@ function setup() {
     log,
   });
   const [former, read] = [
-    "TLS files could not be read again; the former ones stay",
-    "TLS files were read again",
+    "failed to reload TLS files; keeping the current ones",
+    "reloaded TLS files",
   ];
   return {
     files,
@@ -46,13 +46,13 @@ function setup() {
   };
 }
 
-test("tls: files that stay as they are are not read again", () => {
+test("tls: unchanged files are not reloaded", () => {
   using watch = setup();
   watch.look();
   expect([watch.said, watch.renewed]).toEqual([[], []]);
 });
 
-test("tls: a renewed certificate is taken once its key is there too", () => {
+test("tls: a renewed certificate is loaded once its key is there too", () => {
   using watch = setup();
   writeFileSync(watch.files.tlsCert, renewedCertificate);
   watch.look();

@@ -26,11 +26,11 @@ export function watchTls({ files, readFile, renew, log }: TlsWatchOptions): () =
     stamp = now;
     const read = readTls(files, readFile);
     if (!read.ok) {
-      log.warn("TLS files could not be read again; the former ones stay", { faults: read.faults });
+      log.warn("failed to reload TLS files; keeping the current ones", { faults: read.faults });
       return;
     }
     if (read.tls === null) return;
     renew(read.tls);
-    log.info("TLS files were read again");
+    log.info("reloaded TLS files");
   };
 }

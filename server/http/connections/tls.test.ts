@@ -21,7 +21,7 @@ test("tls: without files there is none", () => {
   expect(read("", "")).toEqual({ ok: true, tls: null });
 });
 
-test("tls: a certificate and its own key are taken as they are", () => {
+test("tls: a certificate and its own key are accepted", () => {
   expect(read("cert", "key")).toEqual({
     ok: true,
     tls: { cert: sampleCertificate, key: sampleKey },

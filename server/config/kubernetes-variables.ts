@@ -10,6 +10,6 @@ const serviceAddress =
 const linkUrl = /^(tcp|udp|sctp):\/\/\S+:\d+$/;
 
 /** The variable is the address of a Service, and not a setting of this server. */
-export function isServiceVariable(name: string, value: string): boolean {
+export function isKubernetesVariable(name: string, value: string): boolean {
   return serviceAddress.test(name) || (name.endsWith("_PORT") && linkUrl.test(value));
 }
