@@ -196,8 +196,8 @@ describe("compose.yaml", () => {
     expect(volumes).toContain(`backups:${environment["HOLDFAST_BACKUPS"]}`);
     expect(read("Dockerfile")).toContain(`/out/data ${environment["HOLDFAST_BACKUPS"]}\n`);
     for (const variable of Object.keys(environment)) expect(variables).toContain(variable);
-    const told = Object.entries(environment).map(([name, value]) => [name, String(value)]);
-    expect(faultsOf({ ...imageEnvironment, ...Object.fromEntries(told) })).toEqual([]);
+    const texts = Object.entries(environment).map(([name, value]) => [name, String(value)]);
+    expect(faultsOf({ ...imageEnvironment, ...Object.fromEntries(texts) })).toEqual([]);
     const waits = configReference().find(({ key }) => key === "shutdownTimeoutMs")?.default;
     expect(Number.parseInt(stop_grace_period ?? "", 10) * 1_000).toBeGreaterThan(Number(waits));
   });
@@ -424,11 +424,11 @@ describe("Grafana", () => {
   });
 
   test("every metric of the server is on it", async () => {
-    const asked = new Set(expressions.flatMap(selectorsOf).map(({ metric }) => metric));
+    const used = new Set(expressions.flatMap(selectorsOf).map(({ metric }) => metric));
     const families = [...(await exported()).keys()].map((name) =>
       name.replace(/_(bucket|sum|count)$/, ""),
     );
-    const shown = [...asked].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
+    const shown = [...used].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
     expect([...new Set(families)].filter((name) => !shown.includes(name))).toEqual([]);
   });
 

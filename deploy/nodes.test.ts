@@ -61,8 +61,8 @@ describe("compose.nodes.yaml", () => {
   /** The value as filled in by compose. */
   const filled = (value: string) => value.replaceAll(/\$\{POSTGRES_PASSWORD:\?[^}]*\}/g, password);
   const configs = Object.entries(nodes).map(([name, { environment }]) => {
-    const told = Object.entries(environment).map(([key, value]) => [key, filled(value)]);
-    return [name, configOf(Object.fromEntries(told))] as const;
+    const settings = Object.entries(environment).map(([key, value]) => [key, filled(value)]);
+    return [name, configOf(Object.fromEntries(settings))] as const;
   });
 
   test("it has three nodes, which differ only in their node URL", () => {
@@ -118,8 +118,8 @@ describe("compose.nodes.yaml", () => {
   });
 
   test("the balancer's checks are answered by the nodes, under a host that they allow", async () => {
-    const asked = /http-check send meth GET uri (\S+) hdr Host (\S+)/.exec(balance);
-    const [, path = "", host = ""] = asked ?? [];
+    const check = /http-check send meth GET uri (\S+) hdr Host (\S+)/.exec(balance);
+    const [, path = "", host = ""] = check ?? [];
     expect(path).toBe(pages.readyz.path);
     const [, { allowedHosts }] = configs[0] as (typeof configs)[number];
     await using app = await run({ config: { host: "0.0.0.0", allowedHosts } });

@@ -103,7 +103,7 @@ export function createHttpApp(handlers: OperationHandlers, options: HttpAppOptio
   const { health, livez, readyz, metrics, backup } = pages;
   get(health.path, admission.wrap(handlers.health, health.path));
   get(readyz.path, admission.wrap(handlers.ready, readyz.path));
-  // No admission: being full or addressed by another host name is no reason for a restart.
+  // No admission: being full or addressed by another host name is not a reason for a restart.
   get(livez.path, liveResponse);
   get(metrics.path, keyed(metricsHandler(handlers, gauges, idleTimeouts), metrics.path));
   post(backup.path, keyed(backupHandler(handlers, idleTimeouts), backup.path));

@@ -124,9 +124,9 @@ async function serve(parts: Parts): Promise<Server> {
     await node?.join();
     const { url, renew, stop } = listening;
     if (tls !== null) {
-      const look = watchTls({ files: config, readFile, renew, log });
+      const reloadIfChanged = watchTls({ files: config, readFile, renew, log });
       setInterval(() => {
-        if (!closing) look();
+        if (!closing) reloadIfChanged();
       }, tlsCheckMs).unref();
     }
     return {

@@ -110,9 +110,9 @@ test.each([
   ["a", "role=read  a", "expected role= in each line of a digest"],
   ["role=read  a", "a", "expected role= in each line of a digest"],
   ["role=read  a", "role=read queues=x  b", "expected one name for a digest"],
-])("parse: lines %j and %j of one digest are refused", (first, second, told) => {
+])("parse: lines %j and %j of one digest are refused", (first, second, fault) => {
   const digest = one.line.slice(0, 64);
   const text = `${digest}  ${first}\n${two.line}\n${digest}  ${second}`;
-  expect(parseApiKeys(text)).toEqual({ ok: false, fault: `line 3 is invalid; ${told}` });
+  expect(parseApiKeys(text)).toEqual({ ok: false, fault: `line 3 is invalid; ${fault}` });
   expect(keysOf(`${one.line}\n${one.line}`)).toHaveLength(1);
 });

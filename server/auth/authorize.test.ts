@@ -6,7 +6,7 @@ import { HttpError } from "../http/reply.ts";
 import { knownKey } from "../testing/known-key.ts";
 import { authorizerFor } from "./authorize.ts";
 
-interface Asked extends Needs {
+interface KeyedCall extends Needs {
   /** Roles and queues of the key. */
   readonly roles: readonly Role[];
   readonly queues?: readonly string[];
@@ -16,7 +16,7 @@ interface Asked extends Needs {
 }
 
 /** The text of the error after the key's name; `null` = allowed. */
-function denial({ roles, queues = ["*"], names = [], name = "k", ...needs }: Asked) {
+function denial({ roles, queues = ["*"], names = [], name = "k", ...needs }: KeyedCall) {
   const found = names.map((each) => (typeof each === "string" ? { name: each, role: null } : each));
   const key = knownKey(name, { roles, queues });
   try {

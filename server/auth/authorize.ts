@@ -4,7 +4,7 @@ import type { Needs } from "../../openapi/operations.ts";
 import type { NamedQueue } from "../../openapi/queue-names.ts";
 import { HttpError } from "../http/reply.ts";
 import type { KnownKey } from "./key-file.ts";
-import type { Needed } from "./key-rights.ts";
+import { type KeyIdentity, type Needed, queueTestFor } from "./key-rights.ts";
 
 /** Throws an `HttpError` and counts it, unless the key allows the request. */
 export type Authorize = (key: KnownKey, request?: unknown) => void;
@@ -59,6 +59,16 @@ export function roleCheck(
     const what = reach === undefined ? `${verbs[role]} any queue` : "make this request";
     throw notAllowed(key, what, roleText(role));
   };
+}
+
+/** For queues that only the operation finds out. `identity`: `null` = no keys are required. */
+export function requireAdmin(
+  identity: KeyIdentity | null,
+  queues: readonly string[],
+  otherwise: string,
+): void {
+  if (identity === null || queues.every(queueTestFor(identity, "admin"))) return;
+  throw new HttpError("not_allowed", `key '${identity.name}' ${otherwise}`);
 }
 
 function roleText(needed: Needed): string {

@@ -74,7 +74,7 @@ test.each([
     const keys = file.open();
     if (text === null) unlinkSync(file.path);
     else writeFileSync(file.path, text);
-    for (let look = 0; look < 3; look += 1) {
+    for (let check = 0; check < 3; check += 1) {
       file.pass(1_000);
       expect([one, two].map(({ key }) => keys.find(key) !== null)).toEqual([true, false]);
     }
@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test.each(["", one.key, "# nobody"])("key file: %j is refused at the start", (text) => {
+test.each(["", one.key, "# comment"])("key file: %j is refused at the start", (text) => {
   using file = setup(text);
   expect(file.open).toThrow(KeyFileError);
 });

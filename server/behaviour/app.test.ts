@@ -713,10 +713,10 @@ describe("guards", () => {
     await using server = await setup({ allowedHosts: ["*.Example.com"] });
     const response = await server.send("/health", { headers: { host } });
     expect(response.status).toBe(code);
-    const told = expect.stringContaining(
+    const message = expect.stringContaining(
       "expected this server's address or one of --allowed-hosts",
     );
-    if (code === 403) expect(await response.json()).toEqual(refused(403, told));
+    if (code === 403) expect(await response.json()).toEqual(refused(403, message));
   });
 
   test("host: where every address is listened on, any address will do, but no other name", async () => {
@@ -835,9 +835,7 @@ describe("guards", () => {
     await using server = await setup({ connectionsMax: 2 });
     const waiting = ["a", "b"].map((client_id) => server.call("lease", { ...leased, client_id }));
     const third = await server.post("stats", JSON.stringify(orders));
-    expect(third.body).toEqual(
-      refused(429, "too many requests are in progress; try again later"),
-    );
+    expect(third.body).toEqual(refused(429, "too many requests are in progress; try again later"));
     expect(third.response.headers.get("retry-after")).toBe("1");
     await server.engine.produce({
       queue: "orders",

@@ -49,7 +49,7 @@ async function setup(): Promise<{ app: RunningApp; ids: readonly string[] }> {
 const found = async (app: RunningApp, body: RequestOf<"findItems">) =>
   (await app.ok("findItems", body)).items;
 
-test("find: the newest first, page by page, and who holds what", async () => {
+test("find: newest first, page by page, and the holder of each item", async () => {
   const { app } = await setup();
   await using _ = app;
   const order = "newest";
@@ -67,8 +67,8 @@ test("find: the newest first, page by page, and who holds what", async () => {
   const { next_pivot: pivot } = page;
   const next = await app.ok("findItems", { ...orders, order, pivot, limit: 1, payload_head: 100 });
   expect(next.items).toEqual(second === undefined ? [] : [second]);
-  const said = refused(400, "order is invalid; expected 'newest', got 'oldest'");
-  expect(await app.call("findItems", { ...orders, order: "oldest" })).toMatchObject(said);
+  const expected = refused(400, "order is invalid; expected 'newest', got 'oldest'");
+  expect(await app.call("findItems", { ...orders, order: "oldest" })).toMatchObject(expected);
 });
 
 test("find: items in any state, in order, with the requested part of their payloads", async () => {
@@ -198,8 +198,8 @@ test("get: an item by its current id, with its whole payload; a former id is unk
   const item = await app.ok("getItem", { id: String(first?.id) });
   expect(item).toEqual({ ...first, payload: btoa("card 1") } as FoundItem);
   const former = await app.call("getItem", { id: String(ids[0]) });
-  const told = refused(453, `item does not exist; no item has the id '${ids[0]}'`);
-  expect(plain(former)).toEqual(told);
+  const unknown = refused(453, `item does not exist; no item has the id '${ids[0]}'`);
+  expect(plain(former)).toEqual(unknown);
 });
 
 test("get: a payload in pieces, each with the size of all of it, in both encodings", async () => {
@@ -232,7 +232,7 @@ test("find: items by holder; items that are not leased have none", async () => {
   await using _ = app;
   const items = await found(app, { ...orders, holder: "holder" });
   expect(items.map(({ state, kind }) => [state, kind])).toEqual([["leased", "charge"]]);
-  expect(await found(app, { ...orders, holder: "nobody" })).toEqual([]);
+  expect(await found(app, { ...orders, holder: "none" })).toEqual([]);
   const { groups } = await app.ok("groupItems", { ...orders, by: "kind", holder: "holder" });
   expect(groups.map(({ count }) => count)).toEqual([1]);
   const refused = await app.call("findItems", { ...orders, holder: "holder", state: "ready" });
@@ -266,11 +266,11 @@ test("explain: finds an item by any id that it had, also after it is gone", asyn
   const gone = await app.ok("explainItem", { id: String(first?.id) });
   expect(gone).not.toHaveProperty("item");
   expect(gone.why).toEqual(["It was removed, 0s ago."]);
-  const never = await app.ok("explainItem", { id: nobody });
+  const never = await app.ok("explainItem", { id: unknownId });
   expect(never.why).toEqual([expect.stringContaining("No item has this id")]);
 });
 
-const nobody = `1${"z".repeat(26)}`;
+const unknownId = `1${"z".repeat(26)}`;
 const long = "x".repeat(2_049);
 const rejected: readonly [OperationId, object, number, string][] = [
   ["findItems", { queue_name: "none" }, 400, "queue does not exist; no such queue named 'none'"],
@@ -365,17 +365,17 @@ const rejected: readonly [OperationId, object, number, string][] = [
   ],
   [
     "getItem",
-    { id: nobody, payload_from: -1 },
+    { id: unknownId, payload_from: -1 },
     400,
     "payload from is invalid; expected 0 to 2147483647, got -1",
   ],
   [
     "getItem",
-    { id: nobody, payload_limit: 0.5 },
+    { id: unknownId, payload_limit: 0.5 },
     400,
     "payload_limit is invalid; expected a whole number or null, got 0.5",
   ],
-  ["getItem", { id: nobody }, 453, `item does not exist; no item has the id '${nobody}'`],
+  ["getItem", { id: unknownId }, 453, `item does not exist; no item has the id '${unknownId}'`],
   [
     "explainItem",
     { id: "42" },
@@ -444,10 +444,10 @@ test("get: replies and errors in protobuf equal those in JSON", async () => {
   const { code, body } = await inProtobuf(app, "getItem", { id });
   const item = unset(await app.ok("getItem", { id }));
   expect({ code, body }).toMatchObject({ code: 200, body: item });
-  expect(await inProtobuf(app, "getItem", { id: nobody })).toMatchObject({
+  expect(await inProtobuf(app, "getItem", { id: unknownId })).toMatchObject({
     ...{ code: 453, body: { reason: "no_such_item" } },
   });
-  expect(await inProtobuf(app, "explainItem", { id: nobody })).toMatchObject({ code: 200 });
+  expect(await inProtobuf(app, "explainItem", { id: unknownId })).toMatchObject({ code: 200 });
   // An unset limit is not 0.
   expect((await inProtobuf(app, "findItems", dead)).body["items"]).toHaveLength(3);
   expect(await inProtobuf(app, "findItems", { ...dead, limit: 1_001 })).toMatchObject({

@@ -18,7 +18,7 @@ import {
 } from "../testing/running-app.ts";
 
 const dead = { queue_name: "dead" };
-const nobody = `1${"z".repeat(26)}`;
+const unknownId = `1${"z".repeat(26)}`;
 
 /** `a`, `b` and `c` have died, `c` for another reason. */
 async function setup(shards = 1): Promise<RunningApp> {
@@ -84,7 +84,7 @@ test("redrive: by filter, by ids, and to another queue", async () => {
   expect(await ended(app, { ...dead, filter })).toMatchObject({ moved: 2, filter });
   expect(await texts(app, "orders")).toEqual(["a", "b"]);
   const { items } = await app.ok("findItems", dead);
-  const ids = [String(items[0]?.id), nobody];
+  const ids = [String(items[0]?.id), unknownId];
   expect(await ended(app, { ...dead, ids, to: "other" })).toMatchObject({ moved: 1, to: "other" });
   expect(await texts(app, "other")).toEqual(["c"]);
 });
@@ -111,11 +111,11 @@ test("redrive: a dry run counts; with more than expected nothing is moved, and 4
   });
   for (const expected of [0, 2]) {
     const answer = await app.call("redrive", { ...dead, expect: expected });
-    const told = `3 items would be moved, expected at most ${expected}`;
+    const text = `3 items would be moved, expected at most ${expected}`;
     expect(plain(answer)).toEqual({
       code: 453,
       body: {
-        ...refused(453, `count has changed; ${told}`).body,
+        ...refused(453, `count has changed; ${text}`).body,
         details: { count: "3" },
       },
     });
@@ -243,8 +243,8 @@ test("tasks: the 101st at once is refused until another has ended", async () => 
     tasks.push(task_id);
   }
   expect(new Set(tasks).size).toBe(100);
-  const told = "too many tasks are running; there cannot be more than 100, try again later";
-  expect(plain(await app.call("redrive", dead))).toEqual(refused(429, told));
+  const text = "too many tasks are running; there cannot be more than 100, try again later";
+  expect(plain(await app.call("redrive", dead))).toEqual(refused(429, text));
   await app.ok("cancelTask", { task_id: String(tasks[0]) });
   await app.ok("redrive", dead);
   const { tasks: listed } = await app.ok("listTasks", {});
@@ -298,10 +298,10 @@ const rejected: readonly [OperationId, object, number, string][] = [
   ["redrive", { ...dead, expect: -1 }, 400, "expect is invalid; cannot be less than 0"],
   ["redrive", { ...dead, ids: [] }, 400, "ids is invalid; cannot be empty"],
   ["redrive", { ...dead, ids: ["42"] }, 400, "invalid storage id; '42'"],
-  ["redrive", { ...dead, ids: Array(1_001).fill(nobody) }, 400, "ids is invalid"],
+  ["redrive", { ...dead, ids: Array(1_001).fill(unknownId) }, 400, "ids is invalid"],
   [
     "redrive",
-    { ...dead, ids: [nobody], filter: {} },
+    { ...dead, ids: [unknownId], filter: {} },
     400,
     "redrive is invalid; expected ids or a filter, got both",
   ],
@@ -379,11 +379,11 @@ test("redrive and tasks in protobuf: an expected zero is sent, an unset field is
   expect(begun).toMatchObject({ code: 200, body: { matched: 1 } });
   const task_id = String(begun.body["task_id"]);
   await app.advance(second);
-  const told = await app.ok("taskInfo", { task_id });
+  const info = await app.ok("taskInfo", { task_id });
   for (const id of ["taskInfo", "cancelTask"] as const) {
-    expect(await inProtobuf(app, id, { task_id })).toMatchObject({ code: 200, body: told });
+    expect(await inProtobuf(app, id, { task_id })).toMatchObject({ code: 200, body: info });
   }
   const { body } = await inProtobuf(app, "listTasks", dead);
-  expect(body).toMatchObject({ tasks: [told] });
+  expect(body).toMatchObject({ tasks: [info] });
   expect(await texts(app, "orders")).toEqual(["c"]);
 });

@@ -407,18 +407,18 @@ test.each(Object.keys(operations) as OperationId[])(
     await using app = await run();
     const json = { "content-type": "application/json" };
     const replies: Partial<Record<number, { readonly example: unknown }>> = operations[id].replies;
-    const said = (code: number) => replies[code]?.example as Reply;
+    const exampleOf = (code: number) => replies[code]?.example as Reply;
     const origin = "https://example.com";
-    expect((await respond(app, id, { ...json, origin })).body).toEqual(said(403));
-    expect((await tooLong(app, id)).body).toEqual(said(413));
-    expect((await respond(app, id, { "content-type": "text/plain" })).body).toEqual(said(415));
+    expect((await respond(app, id, { ...json, origin })).body).toEqual(exampleOf(403));
+    expect((await tooLong(app, id)).body).toEqual(exampleOf(413));
+    expect((await respond(app, id, { "content-type": "text/plain" })).body).toEqual(exampleOf(415));
     await app.through(app.engine.close());
     const { code, body } = await app.call(id, { ...operations[id].example });
     // The server answers these without the engine.
     const ofServer = ["listNodes", "drainNode", "confirmLoss", "whoAmI", "listKeys", "listActions"];
     const aside = ["listQueues", "queueInfo", ...ofServer];
     if (!aside.includes(id)) {
-      expect({ code, body }).toEqual({ code: 503, body: said(503) });
+      expect({ code, body }).toEqual({ code: 503, body: exampleOf(503) });
     }
     await app.open();
   },

@@ -31,8 +31,8 @@ async function twice(app: RunningApp, id: OperationId, body: object, key = "k") 
 test("idempotency: every operation with a key takes effect once and has the same reply each time", async () => {
   await using app = await run();
   await twice(app, "produce", { ...timed, items: ["a", "b", "c", "d"].map((utf8) => ({ utf8 })) });
-  const asked = { ...timed, client_id: "one", batch_size: 4 };
-  const { partition, items } = await twice(app, "lease", asked);
+  const request = { ...timed, client_id: "one", batch_size: 4 };
+  const { partition, items } = await twice(app, "lease", request);
   const [a, b, c, d] = items.map(({ id }: { id: string }) => id);
   const held = { queue_name: "orders", partition };
   await twice(app, "extend", { ...held, ids: [a, b], lease_timeout: "2h" });
@@ -76,9 +76,9 @@ test("idempotency: request_timeout and client_id are not part of the compared re
   await call(app, "produce", { ...timed, items }, "k");
   const later = { queue_name: "orders", request_timeout: "2m", items };
   expect(await call(app, "produce", later, "k")).toMatchObject({ code: 200, replayed: "true" });
-  const asked = { ...timed, client_id: "one", batch_size: 3 };
-  await call(app, "lease", asked, "k");
-  const other = { ...asked, request_timeout: "5m", client_id: "two" };
+  const request = { ...timed, client_id: "one", batch_size: 3 };
+  await call(app, "lease", request, "k");
+  const other = { ...request, request_timeout: "5m", client_id: "two" };
   expect(await call(app, "lease", other, "k")).toMatchObject({ code: 200, replayed: "true" });
 });
 

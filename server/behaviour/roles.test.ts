@@ -92,7 +92,7 @@ async function setup({ isOpen = false, more }: Setup = {}) {
 }
 
 const outcome = ({ code, body }: { code: number; body: { reason?: string } }) =>
-  code === 403 ? body.reason : "let in";
+  code === 403 ? body.reason : "allowed";
 
 /** Changes to the examples: a lease does not wait, and some keys must name the target queue. */
 const changes: { readonly [Id in OperationId]?: object } = {
@@ -114,7 +114,7 @@ test.each(Object.keys(operations) as OperationId[])(
       // Each key has rights for `orders`, which the examples name.
       const isFor = reach !== "all" || queues === all;
       const isAllowed = isFor && [role, "admin"].some((one) => roles.some((own) => own === one));
-      const expected = role === "any" || isAllowed ? "let in" : "not_allowed";
+      const expected = role === "any" || isAllowed ? "allowed" : "not_allowed";
       expect([name, outcome(await server.call(name as Name, id, body))]).toEqual([name, expected]);
     }
   },
@@ -196,7 +196,7 @@ test("an error reply names only queues that the key may read", async () => {
   await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "orders-dead" });
   const remove = { queue_name: "orders-dead", force: false };
   const update = { queue_name: "orders-dead", dead_queue: "orders" };
-  const told = async (by: Name) => [
+  const messagesFor = async (by: Name) => [
     (await server.call(by, "deleteQueue", remove)).body.message,
     (await server.call(by, "updateQueue", update)).body.message,
   ];
@@ -204,8 +204,8 @@ test("an error reply names only queues that the key may read", async () => {
     `queue is in use; 'orders-dead' is the dead_queue of ${dependent}`,
     `dead_queue is invalid; 'orders-dead' is itself the dead_queue of ${dependent}`,
   ];
-  expect(await told("anna")).toEqual(texts("'other'"));
-  expect(await told("ops")).toEqual(texts("another queue"));
+  expect(await messagesFor("anna")).toEqual(texts("'other'"));
+  expect(await messagesFor("ops")).toEqual(texts("another queue"));
 });
 
 test("a key for some queues gets neither names nor counts of other queues", async () => {
@@ -350,13 +350,13 @@ test("worker: a key with the role consume suffices, also to ensure an existing q
   const as = (name: Name) =>
     createClient({ url: "http://localhost", fetch, apiKey: server.secrets.get(name) ?? "" });
   await as("checkout").queue("orders").produce("two anchors");
-  const told = Promise.withResolvers<WorkerNotice>();
+  const noticed = Promise.withResolvers<WorkerNotice>();
   const orders = as("worker").queue("orders");
   expect(await orders.ensure(timeouts)).toEqual({});
   const work = () => Promise.reject(new Error("no anchors"));
-  const worker = orders.work(work, { processSignals: [], notice: told.resolve });
+  const worker = orders.work(work, { processSignals: [], notice: noticed.resolve });
   // Not `removed`: it could ask.
-  expect((await told.promise).kind).toBe("dead");
+  expect((await noticed.promise).kind).toBe("dead");
   await worker.stop();
   expect(await as("prometheus").queue("orders-dead").inspect()).toMatchObject({ queued: 1 });
 });
@@ -383,14 +383,14 @@ test("history: a key sees the events of an item in its own queues only", async (
       async (name) => (await server.call(name, "explainItem", { id })).body,
     ),
   );
-  const told = ({ history }: { history: readonly { what: string }[] }) =>
+  const eventsOf = ({ history }: { history: readonly { what: string }[] }) =>
     history.map(({ what }) => what);
-  expect([told(one), one.item]).toEqual([["produced", "leased", "retried"], undefined]);
+  expect([eventsOf(one), one.item]).toEqual([["produced", "leased", "retried"], undefined]);
   expect(one.history_since).toBe(all.history_since);
-  expect([told(all), all.item.queue_name]).toEqual([[...told(one), "dead"], "other"]);
+  expect([eventsOf(all), all.item.queue_name]).toEqual([[...eventsOf(one), "dead"], "other"]);
   const hidden = all.item.id;
-  const asked = (await server.call("viewer", "explainItem", { id: hidden })).body;
-  expect(told(asked)).toEqual(told(one));
+  const unseen = (await server.call("viewer", "explainItem", { id: hidden })).body;
+  expect(eventsOf(unseen)).toEqual(eventsOf(one));
 });
 
 test("a key has each role for the queues listed with it", async () => {
@@ -403,9 +403,9 @@ test("a key has each role for the queues listed with it", async () => {
   await using server = await setup({ more });
   const timed = { request_timeout: "10ms" };
   const mayIn = async (id: OperationId, body: object) => {
-    const asked = names.map((queue_name) => server.call("more", id, { ...body, queue_name }));
-    const told = (await Promise.all(asked)).map(outcome);
-    return names.filter((_, index) => told[index] === "let in");
+    const calls = names.map((queue_name) => server.call("more", id, { ...body, queue_name }));
+    const outcomes = (await Promise.all(calls)).map(outcome);
+    return names.filter((_, index) => outcomes[index] === "allowed");
   };
   expect(await mayIn("lease", { ...timed, client_id: "c", batch_size: 1 })).toEqual([
     ...["orders", "orders-dead"],
@@ -420,7 +420,7 @@ test("a key has each role for the queues listed with it", async () => {
       complete: [{ queue_name: consumed, partition: 0, ids: [`1${"z".repeat(26)}`] }],
       produce: [{ queue_name: produced, items: [{}] }],
     });
-  expect(outcome(await transact("orders", "billing"))).toBe("let in");
+  expect(outcome(await transact("orders", "billing"))).toBe("allowed");
   expect(outcome(await transact("billing", "orders"))).toBe("not_allowed");
   // Queues that the key may not see are not listed either.
   const { items } = (await server.call("more", "listQueues", { pivot: "", limit: 9 })).body;
@@ -467,10 +467,10 @@ test("items and tasks requested by id are returned to keys of their queues only"
       continue;
     }
     // The replies are those for an item that does not exist.
-    const nobody = `1${"z".repeat(26)}`;
-    const absent = await ask("getItem", { id: nobody });
-    expect(got).toEqual({ ...absent, message: absent.message.replace(nobody, hidden) });
-    expect({ ...(await ask("explainItem", { id: nobody })), id: hidden }).toEqual(explained);
+    const unknownId = `1${"z".repeat(26)}`;
+    const absent = await ask("getItem", { id: unknownId });
+    expect(got).toEqual({ ...absent, message: absent.message.replace(unknownId, hidden) });
+    expect({ ...(await ask("explainItem", { id: unknownId })), id: hidden }).toEqual(explained);
     expect(info).toMatchObject({ code: 453, reason: "no_such_task" });
     expect(listed).toEqual(["orders-dead"]);
     expect(await ask("listTasks", { queue_name: "billing" })).toMatchObject({ code: 403 });
@@ -537,8 +537,8 @@ test("redrive: needs a key that administers both queues", async () => {
   );
   const { code, body } = await server.call("ops", "redrive", redrive);
   expect(code).toBe(200);
-  const told = await server.call("ops", "taskInfo", { task_id: body.task_id });
-  expect(told.body).toMatchObject({ action: "redrive", by: "ops" });
+  const info = await server.call("ops", "taskInfo", { task_id: body.task_id });
+  expect(info.body).toMatchObject({ action: "redrive", by: "ops" });
 });
 
 test("tasks: a key that administers its queues can cancel one; to others it is unknown", async () => {
@@ -577,9 +577,7 @@ test("redrive: a key for some queues has to name the destination", async () => {
     expect({ code, body }).toMatchObject({
       ...{ code: 403, body: { reason: "not_allowed" } },
     });
-    expect(body.message).toBe(
-      "key 'ops' is not for all queues; name the destination with 'to'",
-    );
+    expect(body.message).toBe("key 'ops' is not for all queues; name the destination with 'to'");
   }
   const { body } = await server.call("anna", "inspect", { queue_name: "orders-dead" });
   expect(body).toMatchObject({ queued: 1 });
@@ -685,8 +683,8 @@ test("actions: a dry run is none", async () => {
     ["repair", { ...dry, action: "delete", filter: {} }],
   ] as const;
   for (const [id, body] of runs) {
-    const { code, body: told } = await server.call("anna", id, body);
-    expect([id, code, told.message ?? ""]).toEqual([id, 200, ""]);
+    const { code, body: reply } = await server.call("anna", id, body);
+    expect([id, code, reply.message ?? ""]).toEqual([id, 200, ""]);
   }
   const listed = (await server.actions("anna")).map(({ operation }) => operation);
   expect(listed[0]).toBe("resume");
@@ -708,25 +706,25 @@ test("actions: a redrive lists its source and destinations, as far as the key ma
   await server.call("anna", "repair", { queue_name: "orders", action: "reject", filter: {} });
   await server.call("anna", "repair", { queue_name: "orders", action: "delete", filter: {} });
   await server.call("anna", "redrive", { queue_name: "orders-dead", to: "none" });
-  const told = async (by: Name, body: object = {}) =>
+  const actionsFor = async (by: Name, body: object = {}) =>
     (await server.actions(by, body))
       .filter(({ operation }) => operation === "redrive" || operation === "repair")
       .map(({ queue_name, to_queues }) => [queue_name, ...to_queues]);
   const first = ["orders-dead", "other", "orders"];
-  expect(await told("prometheus")).toEqual([
+  expect(await actionsFor("prometheus")).toEqual([
     ["orders-dead"],
     ["orders"],
     ["orders", "orders-dead"],
     ["billing", "orders"],
     first,
   ]);
-  expect(await told("prometheus", { queue_name: "other" })).toEqual([first]);
-  expect(await told("prometheus", { queue_name: "orders-dead" })).toEqual([
+  expect(await actionsFor("prometheus", { queue_name: "other" })).toEqual([first]);
+  expect(await actionsFor("prometheus", { queue_name: "orders-dead" })).toEqual([
     ["orders-dead"],
     ["orders", "orders-dead"],
     first,
   ]);
-  expect(await told("viewer")).toEqual([
+  expect(await actionsFor("viewer")).toEqual([
     ["orders-dead"],
     ["orders"],
     ["orders", "orders-dead"],

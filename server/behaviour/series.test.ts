@@ -89,10 +89,10 @@ test.each([
 test("series: of a shard, what it committed and how long that took, in both encodings", async () => {
   await using app = await running();
   const names = ["commits", "items_committed", "file_bytes", "commit_p99_us"];
-  const asked = { shard: 0, names };
-  const told = await app.ok("series", asked);
-  expect(told).toMatchObject({ queue_name: "", shard: 0, from: instant(start), step: "10s" });
-  const [commits, items, bytes, p99] = told.series.map(({ values }) => values);
+  const request = { shard: 0, names };
+  const reply = await app.ok("series", request);
+  expect(reply).toMatchObject({ queue_name: "", shard: 0, from: instant(start), step: "10s" });
+  const [commits, items, bytes, p99] = reply.series.map(({ values }) => values);
   // The commits of the shard's identity, the queue and a produce of three items; a lease, a
   // complete.
   expect([commits, items]).toEqual([
@@ -103,22 +103,22 @@ test("series: of a shard, what it committed and how long that took, in both enco
     [0, 0],
     [expect.any(Number), expect.any(Number)],
   ]);
-  const { request, reply } = operationMessages.series;
+  const messages = operationMessages.series;
   const headers = { "content-type": "application/protobuf" };
-  const init = { method: "POST", headers, body: encoded(request, asked) };
+  const init = { method: "POST", headers, body: encoded(messages.request, request) };
   const response = await app.through(app.send(operations.series.path, init));
-  expect(decoded(reply, await response.bytes())).toEqual({ ...told });
+  expect(decoded(messages.reply, await response.bytes())).toEqual({ ...reply });
 });
 
 test("series: the same in protobuf", async () => {
   await using app = await running();
-  const { request, reply } = operationMessages.series;
-  const asked = { ...orders, names: ["produced", "ready"], step: "10s", from: instant(start) };
+  const messages = operationMessages.series;
+  const request = { ...orders, names: ["produced", "ready"], step: "10s", from: instant(start) };
   const headers = { "content-type": "application/protobuf" };
-  const init = { method: "POST", headers, body: encoded(request, asked) };
+  const init = { method: "POST", headers, body: encoded(messages.request, request) };
   const response = await app.through(app.send(operations.series.path, init));
   expect(response.status).toBe(200);
-  expect(decoded(reply, await response.bytes())).toEqual({
+  expect(decoded(messages.reply, await response.bytes())).toEqual({
     ...orders,
     shard: -1,
     since: instant(start),
@@ -142,9 +142,12 @@ test("stats: counters of the queue, and the instants of each partition, in both 
   const { logical_queues } = await app.ok("stats", orders);
   const [{ counters, partitions }] = logical_queues as [(typeof logical_queues)[number]];
   expect(counters).toMatchObject({ produced: 3, leased: 1, completed: 0 });
-  const told = partitions.map(({ oldest_ready_at, next_due_at }) => [oldest_ready_at, next_due_at]);
+  const instants = partitions.map(({ oldest_ready_at, next_due_at }) => [
+    oldest_ready_at,
+    next_due_at,
+  ]);
   expect(
-    told
+    instants
       .flat()
       .filter((one) => one !== null)
       .sort(),

@@ -82,7 +82,7 @@ test("readConfig: a store in PostgreSQL needs a database", () => {
   ]);
   expect(
     faultsOf({ argv: ["--store", "postgres", "--database-url", url, "--backups", "b"] }),
-  ).toEqual([expect.stringContaining("--backups is of files")]);
+  ).toEqual([expect.stringContaining("--backups does not apply to a database")]);
   expect(faultsOf({ argv: ["--database-url", "db.example"] })).toEqual([
     expect.stringContaining("--database-url is invalid; expected a URL such as"),
   ]);

@@ -64,7 +64,7 @@ export const ConfigSchema = Type.Object({
     expected: "a URL such as postgres://user:password@host:5432/name, with spaces between several",
     pattern: databaseUrlPattern,
     description:
-      "The database of --store postgres; of host,host the first primary. A cluster may have several.",
+      "Database of --store postgres; host,host means the first primary. Clusters may have several.",
     isSpaced: true,
     isSecret: true,
   }),
@@ -120,7 +120,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1_024,
     maximum: 64_000_000_000,
     default: 256 * 1024 * 1024,
-    description: "Bytes in the bodies of all requests worked on at once; further ones get 429.",
+    description: "Bytes in the bodies of all requests in progress; further ones get 429.",
   }),
   waitingLeasesMax: wholeNumber({
     minimum: 1,
@@ -145,7 +145,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: 10_000,
-    description: "Requests worked on at once, waiting leases included; further ones get 429.",
+    description: "Requests in progress, waiting leases included; further ones get 429.",
   }),
   basePath: text({
     default: "",
@@ -168,7 +168,7 @@ export const ConfigSchema = Type.Object({
     "Start even if a store's log is damaged; the log is copied aside, its tail lost.",
   ),
   testClock: onOff(
-    "Time moves only by clock.advance, for tests; a data folder is for this or for real use.",
+    "Time moves only by clock.advance, for tests; a data folder is either for tests or for real use.",
   ),
   metricsQueuesMax: wholeNumber({
     minimum: 0,

@@ -23,8 +23,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** The only source of half a surrogate pair in text that was valid UTF-8. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
-/** Characters of a parser's message, which may quote the body. */
-const parserWordsMax = 100;
+/** The most characters of a parser's message, which may quote the body. */
+const parserMessageMax = 100;
 
 /**
  * Returns the reader of one operation's bodies, whose values match the schema. The reader returns a
@@ -160,8 +160,8 @@ async function parseProtobuf(
     return await read(bytes);
   } catch (error) {
     if (error instanceof QueueError) throw error;
-    const words = error instanceof Error ? error.message : "";
-    refuse(`request body is not valid protobuf; ${words.slice(0, parserWordsMax)}`);
+    const message = error instanceof Error ? error.message : "";
+    refuse(`request body is not valid protobuf; ${message.slice(0, parserMessageMax)}`);
   }
 }
 
@@ -169,8 +169,8 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const words = error instanceof Error ? error.message.replace(/^JSON Parse error: /, "") : "";
-    refuse(`request body is not valid JSON; ${words.slice(0, parserWordsMax)}`);
+    const message = error instanceof Error ? error.message.replace(/^JSON Parse error: /, "") : "";
+    refuse(`request body is not valid JSON; ${message.slice(0, parserMessageMax)}`);
   }
 }
 

@@ -197,14 +197,14 @@ interface PagePath {
 
 function respond(table: Table, request: Request, { path, prefix }: PagePath): Response | null {
   const missing = () => (prefix === "" ? notFound(table, request) : null);
-  const known = decoded(path);
+  const known = decodePath(path);
   if (known === null) return missing();
-  const plain = normalised(known);
-  if (plain !== known && pageOf(table, plain) !== null) return redirect(request, prefix + plain);
-  const page = pageOf(table, known);
+  const plain = normalisePath(known);
+  if (plain !== known && findPage(table, plain) !== null) return redirect(request, prefix + plain);
+  const page = findPage(table, known);
   if (page !== null) {
-    const text = accepts(request, "text/markdown") ? markdownOf(table, known) : null;
-    return send(request, text ?? page, { varies: markdownOf(table, known) !== null });
+    const text = accepts(request, "text/markdown") ? findMarkdown(table, known) : null;
+    return send(request, text ?? page, { varies: findMarkdown(table, known) !== null });
   }
   const file = table.get(known);
   // A page has one URL, which is not that of its file.
@@ -212,7 +212,7 @@ function respond(table: Table, request: Request, { path, prefix }: PagePath): Re
   return missing();
 }
 
-function decoded(path: string): string | null {
+function decodePath(path: string): string | null {
   try {
     return decodeURIComponent(path);
   } catch {
@@ -221,16 +221,16 @@ function decoded(path: string): string | null {
 }
 
 /** Strips `index.html`, `.html` and trailing slashes. */
-function normalised(path: string): string {
+function normalisePath(path: string): string {
   return path.replace(/\/index\.html$|\.html$/, "").replace(/\/+$/, "") || "/";
 }
 
-function pageOf(table: Table, path: string): SiteFile | null {
+function findPage(table: Table, path: string): SiteFile | null {
   const file = path === "/" ? "/index.html" : `${path}/index.html`;
   return file === notFoundPage ? null : (table.get(file) ?? null);
 }
 
-function markdownOf(table: Table, path: string): SiteFile | null {
+function findMarkdown(table: Table, path: string): SiteFile | null {
   return table.get(path === "/" ? "/index.md" : `${path}.md`) ?? null;
 }
 

@@ -27,7 +27,7 @@ function builderOf(type: Family["type"]): Build {
   };
 }
 
-export async function textOf(families: readonly Family[]): Promise<string> {
+export async function metricsText(families: readonly Family[]): Promise<string> {
   // Imported at the first scrape: it takes megabytes, and a server may never be scraped.
   const { Registry } = await import("prom-client");
   const all = new Registry();

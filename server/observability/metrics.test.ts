@@ -107,10 +107,10 @@ test("queues: item events are counted by event, with how long items waited and w
   ]) {
     expect(lines).toContain(line);
   }
-  const untold = lines.filter((line) =>
+  const unexpected = lines.filter((line) =>
     /(held|wait|next_due)_seconds.*idle|held_seconds_/.test(line),
   );
-  expect(untold).toEqual([]);
+  expect(unexpected).toEqual([]);
 });
 
 test("queues: sums never fall and never jump, whichever queues are busiest", async () => {
@@ -128,11 +128,11 @@ test("queues: sums never fall and never jump, whichever queues are busiest", asy
   const metrics = new Metrics({ version: "1.2.3", status, queuesMax: 1 });
   const others = async (): Promise<number[]> => {
     const lines = await linesOf(metrics);
-    const told = (start: string) =>
+    const sampleOf = (start: string) =>
       Number(lines.find((line) => line.startsWith(start))?.split(" ")[1]);
     return [
-      told('holdfast_queue_items_total{queue="~other",event="produced"}'),
-      told('holdfast_queue_wait_seconds_count{queue="~other"}'),
+      sampleOf('holdfast_queue_items_total{queue="~other",event="produced"}'),
+      sampleOf('holdfast_queue_wait_seconds_count{queue="~other"}'),
     ];
   };
   expect(await others()).toEqual([4, 4]);

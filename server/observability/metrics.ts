@@ -8,7 +8,7 @@ import { shareOf } from "../../engine/model/placement.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
 import type { Membership } from "../nodes/membership.ts";
 import type { Router } from "../nodes/router.ts";
-import { counter, type Family, gauge, histogram, type Sample, textOf } from "./families.ts";
+import { counter, type Family, gauge, histogram, metricsText, type Sample } from "./families.ts";
 import type { LostCommits } from "./lost-commits.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
@@ -80,7 +80,7 @@ export class Metrics {
     const { durability, shards, queues, waitingLeases } = status;
     const { version, commitFates, lostCommits, node } = this.#options;
     const receiptsMax = shareOf(this.#options.receiptsMax ?? limits.receiptsMax, shards.length);
-    return textOf([
+    return metricsText([
       ...requestFamilies(server, requests),
       ...this.#queues.families(queues, status.now),
       gauge("holdfast_waiting_leases", "Lease requests that wait for an item.", waitingLeases),

@@ -110,9 +110,9 @@ test("stats: 1,025 partitions as columns take at most 15 kB, with the values of 
     ...{ partitions: [], partition: [], scheduled: [] },
   });
   expect(rows.logical_queues).toMatchObject([line]);
-  const told = rows.logical_queues[0]?.partitions ?? [];
-  expect(columns.total).toEqual(told.map(({ total }) => total));
-  expect(columns.total_leased).toEqual(told.map(({ total_leased }) => total_leased));
+  const inRows = rows.logical_queues[0]?.partitions ?? [];
+  expect(columns.total).toEqual(inRows.map(({ total }) => total));
+  expect(columns.total_leased).toEqual(inRows.map(({ total_leased }) => total_leased));
   expect(columns.average_age_seconds[0]).toBe(150);
   expect(columns.average_leased_age_seconds.filter((age: number) => age > 0)).toEqual([150]);
 });
@@ -183,27 +183,28 @@ function repliesOf(machine: Partial<OverviewMachine>, ticks: readonly number[] =
     now: () => ticks[Math.min(tick++, ticks.length - 1)] ?? 0,
     machineNow: () => start - minute,
   });
-  const look = (identity: KeyIdentity | null = null) =>
+  const replyTo = (identity: KeyIdentity | null = null) =>
     JSON.parse(replies.reply("", identity).text);
-  return { made, look };
+  return { made, replyTo };
 }
 
 test("overview: a cached text is sent again, with the instant of each reply", () => {
-  const { made, look } = repliesOf({});
-  const first = look();
+  const { made, replyTo } = repliesOf({});
+  const first = replyTo();
   made.now = start + 400;
-  expect(look()).toEqual({ ...first, now: instant(start + 400) });
+  expect(replyTo()).toEqual({ ...first, now: instant(start + 400) });
   expect(first.machine_now).toBe(instant(start - minute));
   expect(made.count).toBe(1);
 });
 
 test("overview: keys for the same queues share one text", () => {
-  const { made, look } = repliesOf({});
-  for (const name of ["a", "b"]) look({ name, rights: [{ roles: ["read"], queues: ["orders*"] }] });
+  const { made, replyTo } = repliesOf({});
+  for (const name of ["a", "b"])
+    replyTo({ name, rights: [{ roles: ["read"], queues: ["orders*"] }] });
   expect(made.count).toBe(1);
-  look({ name: "c", rights: [{ roles: ["read"], queues: ["orders*", "billing"] }] });
-  look({ name: "d", rights: [{ roles: ["read"], queues: ["*"] }] });
-  look();
+  replyTo({ name: "c", rights: [{ roles: ["read"], queues: ["orders*", "billing"] }] });
+  replyTo({ name: "d", rights: [{ roles: ["read"], queues: ["*"] }] });
+  replyTo();
   expect(made.count).toBe(3);
 });
 
@@ -214,7 +215,7 @@ test.each([
   [35, 4_000],
   [500, 10_000],
 ])("overview: if building it takes %d ms, poll_after_ms is %d", (tookMs, pollMs) => {
-  expect(repliesOf({}, [0, tookMs]).look().poll_after_ms).toBe(pollMs);
+  expect(repliesOf({}, [0, tookMs]).replyTo().poll_after_ms).toBe(pollMs);
 });
 
 test.each([
@@ -223,7 +224,7 @@ test.each([
   [10e9, 0.9e9, ["disk_low"]],
   [0, 0, []],
 ])("overview: of %d bytes with %d free the alarms are %j", (disk_bytes, disk_free_bytes, whats) => {
-  const { alarms } = repliesOf({ disk_bytes, disk_free_bytes }).look();
+  const { alarms } = repliesOf({ disk_bytes, disk_free_bytes }).replyTo();
   expect(alarms.map(({ what }: { what: string }) => what)).toEqual(whats);
 });
 

@@ -287,14 +287,14 @@ test("Accept: decides on the reply, of either request; without it the reply is a
   expect(await typeOf({ accept: json })).toBe(json);
   expect(await typeOf({ accept: "*/*" })).toBe(protobuf);
   const body = new TextEncoder().encode(JSON.stringify(orders));
-  const asked = { "content-type": json, accept: protobuf };
-  expect(await call(app, "stats", {}, { headers: asked, body })).toMatchObject({
+  const headers = { "content-type": json, accept: protobuf };
+  expect(await call(app, "stats", {}, { headers, body })).toMatchObject({
     code: 200,
     type: protobuf,
     body: orders,
   });
   const unknown = new TextEncoder().encode(JSON.stringify({ queue_name: "none" }));
-  expect(await call(app, "stats", {}, { headers: asked, body: unknown })).toMatchObject(
+  expect(await call(app, "stats", {}, { headers, body: unknown })).toMatchObject(
     refused(400, "Bad Request", "queue does not exist; no such queue named 'none'"),
   );
   expect(

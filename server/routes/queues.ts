@@ -3,8 +3,8 @@
 import type { Engine } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { checkQueueName } from "../../engine/model/validate.ts";
-import { type KeyIdentity, queueTestFor, visibleTo } from "../auth/key-rights.ts";
-import { HttpError } from "../http/reply.ts";
+import { requireAdmin } from "../auth/authorize.ts";
+import { type KeyIdentity, visibleTo } from "../auth/key-rights.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
   deletionReply,
@@ -23,30 +23,19 @@ type QueuesRoutes = Routes<
 type Page = Parameters<Engine<string>["listQueues"]>[0];
 
 /** Fills the page up to the limit, although queues that the key may not see are left out. */
-function listVisible(identity: KeyIdentity | null, engine: Engine<string>, page: Page) {
+function listVisible(identity: KeyIdentity | null, engine: Engine<string>, request: Page) {
   const isShown = visibleTo(identity);
-  let looked = engine.listQueues(page);
-  let isLast = looked.length < page.limit;
-  const shown = looked.filter(({ name }) => isShown(name));
-  while (!isLast && shown.length < page.limit) {
+  let page = engine.listQueues(request);
+  let isLast = page.length < request.limit;
+  const shown = page.filter(({ name }) => isShown(name));
+  while (!isLast && shown.length < request.limit) {
     const limit = limits.queuesListMax;
-    looked = engine.listQueues({ pivot: looked.at(-1)?.name ?? "", limit });
-    isLast = looked.length < limit;
-    // Each page starts with the last queue of the page before.
-    shown.push(...looked.slice(1).filter(({ name }) => isShown(name)));
+    page = engine.listQueues({ pivot: page.at(-1)?.name ?? "", limit });
+    isLast = page.length < limit;
+    // Each page starts with the last queue of the previous page.
+    shown.push(...page.slice(1).filter(({ name }) => isShown(name)));
   }
-  return shown.slice(0, page.limit);
-}
-
-/** Deleting a dead queue changes the queues that use it, so the key must administer these, too. */
-function checkAdministers(
-  identity: KeyIdentity | null,
-  { name, dependents }: { readonly name: string; readonly dependents: readonly string[] },
-): void {
-  if (identity === null || dependents.every(queueTestFor(identity, "admin"))) return;
-  const why = "it is the dead_queue of queues that the key does not administer";
-  const message = `key '${identity.name}' is not allowed to delete '${name}'; ${why}`;
-  throw new HttpError("not_allowed", message);
+  return shown.slice(0, request.limit);
 }
 
 export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
@@ -81,9 +70,12 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
       const guard = guardOf(body);
       const name = body.queue_name;
       const request = { name, force: body.force, ...guard };
+      const why = "it is the dead_queue of queues that the key does not administer";
+      const denied = `is not allowed to delete '${name}'; ${why}`;
       const deletion = await engine.deleteQueue(request, {
         isShown: visibleTo(caller.identity),
-        checkDependents: (names) => checkAdministers(caller.identity, { name, dependents: names }),
+        // Deleting a dead queue changes the queues that use it.
+        checkDependents: (names) => requireAdmin(caller.identity, names, denied),
       });
       caller.countRemoved(deletion.counts);
       caller.toQueues = deletion.dependents;

@@ -2,7 +2,8 @@
 
 import type { Engine, TaskBegun, TaskInfo } from "../../engine/model/api.ts";
 import { noSuchTask, QueueError } from "../../engine/model/errors.ts";
-import { isForAllQueues, type KeyIdentity, queueTestFor, visibleTo } from "../auth/key-rights.ts";
+import { requireAdmin } from "../auth/authorize.ts";
+import { isForAllQueues, type KeyIdentity, visibleTo } from "../auth/key-rights.ts";
 import { HttpError } from "../http/reply.ts";
 import { redriveRequest, repairRequest, taskInfo } from "../wire/tasks.ts";
 import { type Caller, decodeBody, queueCheck, type Routes } from "./route.ts";
@@ -15,13 +16,13 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
       if (!body.to) checkAnyQueue(caller.identity);
       const request = decodeBody(queueCheck(engine, body), () => redriveRequest(body));
       const task = await engine.redrive(caller.withKey({ ...request, by: nameOf(caller) }));
-      return startedReply(caller, body.queue_name, task);
+      return taskReply(caller, body.queue_name, task);
     },
 
     async repair(body, caller) {
       const request = decodeBody(queueCheck(engine, body), () => repairRequest(body));
       const task = await engine.repair(caller.withKey({ ...request, by: nameOf(caller) }));
-      return startedReply(caller, body.queue_name, task);
+      return taskReply(caller, body.queue_name, task);
     },
 
     async listTasks({ queue_name }, { identity }) {
@@ -38,7 +39,7 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
     async cancelTask({ task_id }, caller) {
       const { queue, to } = shownTask(engine, task_id, caller.identity);
       const queues = to === "" ? [queue] : [queue, to];
-      checkAdministers(caller.identity, queues);
+      requireAdmin(caller.identity, queues, "does not administer all queues of this task");
       caller.toQueues = queues;
       return taskInfo(await engine.cancelTask(task_id), visibleTo(caller.identity));
     },
@@ -52,13 +53,7 @@ function shownTask(engine: Engine<string>, taskId: string, identity: KeyIdentity
   throw QueueError.from(noSuchTask(taskId));
 }
 
-function checkAdministers(identity: KeyIdentity | null, queues: readonly string[]): void {
-  if (identity === null || queues.every(queueTestFor(identity, "admin"))) return;
-  const why = "does not administer all queues of this task";
-  throw new HttpError("not_allowed", `key '${identity.name}' ${why}`);
-}
-
-function startedReply(caller: Caller, of: string, task: TaskBegun) {
+function taskReply(caller: Caller, of: string, task: TaskBegun) {
   const { taskId: task_id, matched, destinations } = caller.noteReplay(task);
   caller.toQueues = destinations
     .map(({ queue }) => queue)

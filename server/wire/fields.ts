@@ -78,7 +78,7 @@ const systemNamespace = "_system";
 
 export function checkNamespace(name: string | null | undefined): void {
   if (!name || name === systemNamespace) return;
-  refuse(`namespace does not exist; '${shortened(name)}' was not found`);
+  refuse(`namespace does not exist; '${quoted(name)}' was not found`);
 }
 
 /** Stricter than `Temporal`. */
@@ -184,10 +184,10 @@ export function given<T extends object>(
 }
 
 function refuseText(text: string, index: number, key: string, expected: string): never {
-  const got = shortened(text);
+  const got = quoted(text);
   return refuse(`items[${index}].${key} is invalid; expected ${expected}, got '${got}'`);
 }
 
-function shortened(text: string): string {
+function quoted(text: string): string {
   return text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text;
 }

@@ -23,6 +23,8 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
   };
 }
 
+type UniqueFor = ReturnType<typeof uniqueFor>;
+
 /** Absent keys leave their settings unchanged. */
 export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange & engine.Guard {
   const timeouts = queueTimeouts(body.lease_timeout ?? null, body.expire_timeout ?? null);
@@ -33,7 +35,7 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
     ...(isGiven(body.lease_timeout) && { leaseTimeoutMs, leaseTimeoutText }),
     ...(isGiven(body.expire_timeout) && { expireTimeoutMs, expireTimeoutText }),
     ...(isGiven(body.unique_for) && uniqueFor(body.unique_for)),
-    ...given({
+    ...given<Omit<engine.QueueChange, "name" | keyof typeof timeouts | keyof UniqueFor>>({
       deadQueue: body.dead_queue,
       reference: body.reference,
       maxAttempts: body.max_attempts,

@@ -165,7 +165,7 @@ test("keys: every path except probes and pages needs one, and one can be added a
 
 test("log: the server prints no key, digest, payload or body", async () => {
   using files = scratch();
-  const payload = "a-payload-that-nobody-may-see";
+  const payload = "a-payload-that-must-not-be-logged";
   const path = files.write("keys", `${one.line}\n`);
   const flags = ["--api-keys-file", path, "--log-level", "debug"];
   await using server = await start(files.data, flags);

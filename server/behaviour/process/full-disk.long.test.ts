@@ -135,7 +135,7 @@ class Caller {
       await this.produceUntilRefused(payloadBytes);
       if ((await this.health()) === "store_full") return;
     }
-    throw new Error("a store that refuses items is not told to be full");
+    throw new Error("a store that refuses items is not reported as full");
   }
 
   /** Waits until a produce succeeds without a restart. */
@@ -274,8 +274,8 @@ describe.each([...diskKinds])("full disk, %s", (kind) => {
       await caller.drain();
       disk.fill();
       const { code, output } = await runServer(["--port", "0", "--data", join(disk.path, "new")]);
-      const said = "there is no space left for the ";
-      expect({ code, output }).toEqual({ code: 74, output: expect.stringContaining(said) });
+      const expected = "there is no space left for the ";
+      expect({ code, output }).toEqual({ code: 74, output: expect.stringContaining(expected) });
     });
   });
 });

@@ -271,4 +271,5 @@ async function lifecycle(kills: number): Promise<void> {
 test("lifecycle: each acknowledged item is completed once or in the dead queue once", () =>
   lifecycle(0));
 
-test("lifecycle: each acknowledged item is completed or dead once, across a kill -9", () => lifecycle(3));
+test("lifecycle: each acknowledged item is completed or dead once, across a kill -9", () =>
+  lifecycle(3));

@@ -63,7 +63,7 @@ function writeExample(directory: string, which: "worker" | "producer", port: num
 }
 
 /** Reads the output until it contains the pattern. */
-async function said(output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
+async function nextOutput(output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   let text = "";
   for await (const chunk of output) {
     text += new TextDecoder().decode(chunk);
@@ -90,7 +90,7 @@ async function handled(program: string) {
     while ((await parcels.info().catch(() => null)) === null) await Bun.sleep(10);
     const producer = writeExample(files.directory, "producer", server.port);
     expect(await Bun.$`${program} ${producer}`.quiet().text()).toBe("produced\n");
-    const printed = await said(worker.stdout, /\n/);
+    const printed = await nextOutput(worker.stdout, /\n/);
     // Stopping completes the handled items.
     worker.kill("SIGTERM");
     const [errors, code] = [await new Response(worker.stderr).text(), await worker.exited];
@@ -110,11 +110,11 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
   async (_, program) => {
     const once = "attempt 1: order-1042, two anchors\n";
     const expected = { printed: once, errors: "", code: 143, left: [0] };
-    let told = await handled(program);
-    for (let round = 1; round < roundsMax && !Bun.deepEquals(told, expected); round += 1) {
-      told = await handled(program);
+    let got = await handled(program);
+    for (let round = 1; round < roundsMax && !Bun.deepEquals(got, expected); round += 1) {
+      got = await handled(program);
     }
-    expect(told).toEqual(expected);
+    expect(got).toEqual(expected);
   },
 );
 

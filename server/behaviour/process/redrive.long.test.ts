@@ -119,8 +119,8 @@ test("find, explain and redrive work on every thread of a server", async () => {
     expect(explained.body).toMatchObject({ item: { id } });
     const grouped = await post("storage/items.groups", { ...queue, by: "reason" });
     expect(grouped.body.groups).toMatchObject([{ value: "no card" }]);
-    const told = await post("tasks.info", { task_id });
-    expect(told.body).toMatchObject({ ...queue, matched: 10 });
+    const info = await post("tasks.info", { task_id });
+    expect(info.body).toMatchObject({ ...queue, matched: 10 });
     expect((await post("tasks.list", {})).body.tasks).toHaveLength(1);
     expect((await post("tasks.cancel", { task_id: "x" })).code).toBe(453);
     expect((await post("storage/items.find", { queue_name: "none" })).code).toBe(400);

@@ -143,10 +143,10 @@ test("start: variables of a Service named holdfast are ignored and logged once",
   const env = { ...process.env, HOLDFAST_PORT: "tcp://10.0.0.1:9090", HOLDFAST_DATA: files.data };
   const server = await startCommand(command, { env });
   expect(await server.stop()).toBe(0);
-  const told = (await server.wholeLog())
+  const logged = (await server.wholeLog())
     .split("\n")
     .filter((line) => line.includes("HOLDFAST_PORT"));
-  expect(told.map((line) => JSON.parse(line))).toMatchObject([
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
     { event: "variables of a Service were ignored", variables: ["HOLDFAST_PORT"] },
   ]);
 });

@@ -10,7 +10,7 @@ import { BodyCount, bodyLimits, requireFewKeys } from "./body-limits.ts";
 /** Parses JSON in UTF-8, with the texts `around` before and after it; throws if it is invalid. */
 export type ParseJson = (json: Uint8Array, around?: readonly [string, string]) => unknown;
 
-type Parts = unknown[] | Record<string, unknown>;
+type Members = unknown[] | Record<string, unknown>;
 
 /** A list, an object or a long text that is not closed yet. */
 interface Frame {
@@ -23,7 +23,7 @@ interface Frame {
   member: number;
   memberCount: number;
   /** The members so far; `null` until the frame is parsed separately from the outer frame. */
-  parts: Parts | null;
+  parts: Members | null;
   /** The key of the member that is parsed separately. */
   key: string;
   /** The bytes from `start` on follow a member that was parsed separately. */
@@ -232,7 +232,7 @@ class JsonReader {
       this.#requireBlank(start, end);
       return 0;
     }
-    const read = this.#read(start, end, around[kind]) as Parts;
+    const read = this.#read(start, end, around[kind]) as Members;
     const keys = Array.isArray(read) ? read : Object.keys(read);
     // A comma has no member before or after it.
     if (keys.length === 0) this.#fail(end);

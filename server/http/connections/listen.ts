@@ -113,7 +113,7 @@ function start(app: App, { host, port, tls, isShared }: Required<ListenOptions>)
     throw new ListenError(cause, { host, port });
   }
   const { server } = app;
-  if (server === null) throw new Error("the app does not listen after it was told to");
+  if (server === null) throw new Error("the app does not listen after listen()");
   return server;
 }
 

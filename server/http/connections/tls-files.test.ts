@@ -21,11 +21,11 @@ function setup() {
   const files = { tlsCert: join(folder, "cert"), tlsKey: join(folder, "key") };
   writeFileSync(files.tlsCert, sampleCertificate);
   writeFileSync(files.tlsKey, sampleKey);
-  const said: string[] = [];
+  const logged: string[] = [];
   const renewed: Tls[] = [];
-  const say = (message: string): void => void said.push(message);
-  const log: Log = { debug: say, info: say, warn: say, error: say, fatal: say };
-  const look = watchTls({
+  const note = (message: string): void => void logged.push(message);
+  const log: Log = { debug: note, info: note, warn: note, error: note, fatal: note };
+  const check = watchTls({
     files,
     readFile: (path) => readFileSync(path, "utf8"),
     renew: (tls) => void renewed.push(tls),
@@ -37,9 +37,9 @@ function setup() {
   ];
   return {
     files,
-    said,
+    logged,
     renewed,
-    look,
+    check,
     former,
     read,
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
@@ -48,20 +48,20 @@ function setup() {
 
 test("tls: unchanged files are not reloaded", () => {
   using watch = setup();
-  watch.look();
-  expect([watch.said, watch.renewed]).toEqual([[], []]);
+  watch.check();
+  expect([watch.logged, watch.renewed]).toEqual([[], []]);
 });
 
 test("tls: a renewed certificate is loaded once its key is there too", () => {
   using watch = setup();
   writeFileSync(watch.files.tlsCert, renewedCertificate);
-  watch.look();
-  watch.look();
-  expect([watch.said, watch.renewed]).toEqual([[watch.former], []]);
+  watch.check();
+  watch.check();
+  expect([watch.logged, watch.renewed]).toEqual([[watch.former], []]);
   writeFileSync(watch.files.tlsKey, renewedKey);
-  watch.look();
-  watch.look();
-  expect(watch.said).toEqual([watch.former, watch.read]);
+  watch.check();
+  watch.check();
+  expect(watch.logged).toEqual([watch.former, watch.read]);
   expect(watch.renewed).toEqual([{ cert: renewedCertificate, key: renewedKey }]);
 });
 
