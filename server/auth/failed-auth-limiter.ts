@@ -27,7 +27,7 @@ export class FailedAuthLimiter {
   readonly #now: () => number;
   readonly #countMax: number;
   /** In the order in which their windows began. */
-  readonly #entries = new Map<string, FailureWindow>();
+  readonly #windows = new Map<string, FailureWindow>();
 
   /** `threads`: each has a limiter and takes its share of `countMax`. */
   constructor(now: () => number, threads = 1) {
@@ -36,7 +36,7 @@ export class FailedAuthLimiter {
   }
 
   get addressCount(): number {
-    return this.#entries.size;
+    return this.#windows.size;
   }
 
   add(address: string): FailedAuth {
@@ -44,25 +44,25 @@ export class FailedAuthLimiter {
     const countMax = this.#countMax;
     const network = networkOf(address);
     const now = this.#now();
-    const before = this.#entries.get(network);
+    const before = this.#windows.get(network);
     const isRunning = before !== undefined && now - before.since < windowMs;
-    const entry = isRunning ? before : this.#begin(network, now);
-    entry.count += 1;
+    const window = isRunning ? before : this.#begin(network, now);
+    window.count += 1;
     return {
-      waitMs: entry.count > countMax ? entry.since + windowMs - now : 0,
-      isFirstTooMany: entry.count === countMax + 1,
+      waitMs: window.count > countMax ? window.since + windowMs - now : 0,
+      isFirstTooMany: window.count === countMax + 1,
     };
   }
 
   #begin(network: string, since: number): FailureWindow {
-    const entry = { count: 0, since };
-    this.#entries.delete(network);
-    this.#entries.set(network, entry);
-    if (this.#entries.size > failedAuthLimits.addressesMax) {
-      const [oldest = ""] = this.#entries.keys();
-      this.#entries.delete(oldest);
+    const window = { count: 0, since };
+    this.#windows.delete(network);
+    this.#windows.set(network, window);
+    if (this.#windows.size > failedAuthLimits.addressesMax) {
+      const [oldest = ""] = this.#windows.keys();
+      this.#windows.delete(oldest);
     }
-    return entry;
+    return window;
   }
 }
 

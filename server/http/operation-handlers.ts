@@ -71,7 +71,7 @@ export function shardsHere(
 export function localHandlers(options: LocalOptions): OperationHandlers {
   const { shards, engine, audit, render, node, backup, keys, lostCommits } = options;
   const reached = node ? shards.map((own, shard) => node.router.around(own, shard)) : shards;
-  const shared = { ...shardedRoutes(reached), ...audit.recorded(clockRoutes(engine)) };
+  const shared = { ...shardedRoutes(reached), ...audit.wrap(clockRoutes(engine)) };
   const makeBackup = async (): Promise<Response> => {
     if (backup !== undefined) return await backup();
     throw new HttpError("backups_off", "backups are off; start the server with --backups <folder>");
@@ -80,10 +80,10 @@ export function localHandlers(options: LocalOptions): OperationHandlers {
     routes: {
       ...shared,
       overview: withLostCommits(shared.overview, lostCommits),
-      ...audit.recorded(nodesRoutes(node)),
+      ...audit.wrap(nodesRoutes(node)),
       ...keysRoutes(keys),
       // Handled by this process, whichever node owns the shards.
-      ...audit.recorded(lossRoutes(lostCommits)),
+      ...audit.wrap(lossRoutes(lostCommits)),
     },
     health: () => healthResponse(options),
     ready: () => readyResponse(options),
@@ -99,7 +99,7 @@ export function shardRoutesOf(
   { machine, audit }: { readonly machine: () => OverviewMachine; readonly audit: Audit },
 ): ShardRoutes {
   const now = () => performance.now();
-  return audit.recorded({
+  return audit.wrap({
     ...monitoringRoutes(
       engine,
       new OverviewReplies({ engine, machine, now, machineNow: Date.now }),

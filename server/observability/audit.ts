@@ -50,12 +50,12 @@ export class Audit {
   }
 
   /** Wraps the routes so that their audited calls are recorded. */
-  recorded<Local extends Partial<Routes>>(routes: Local): Local {
-    const recorded = Object.entries(routes).map(([id, route]) => [
+  wrap<Local extends Partial<Routes>>(routes: Local): Local {
+    const wrapped = Object.entries(routes).map(([id, route]) => [
       id,
       this.#recording(id as OperationId, route as Route<OperationId>),
     ]);
-    return Object.fromEntries(recorded) as Local;
+    return Object.fromEntries(wrapped) as Local;
   }
 
   #recording(id: OperationId, route: Route<OperationId>): Route<OperationId> {

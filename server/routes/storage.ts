@@ -62,8 +62,8 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       const explained = await engine.explainItem(id);
       const isVisible = visibleTo(identity);
       const history = explained.history.filter(({ queue }) => isVisible(queue));
-      const ended = explained.item?.queue ?? explained.history.at(-1)?.queue;
-      const known = ended === undefined || isVisible(ended) ? explained : nowhere(id);
+      const lastQueue = explained.item?.queue ?? explained.history.at(-1)?.queue;
+      const known = lastQueue === undefined || isVisible(lastQueue) ? explained : nowhere(id);
       const { historySince } = history.length > 0 ? explained : known;
       return itemExplained({ ...known, history, historySince });
     },
