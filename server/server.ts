@@ -205,7 +205,7 @@ function httpAppOf({ config, log, keys }: Parts, opened: Opened) {
     router: node.router,
     key: node.key,
     log,
-    seen: () => node.memberships.map(({ seen }) => seen),
+    views: () => node.memberships.map(({ view }) => view),
     requestDrain: (request: DrainRequest) => node.requestDrain(request),
   };
   const infos = () => keys?.infos ?? [];

@@ -15,9 +15,9 @@ export interface NodeRow {
   readonly seenAt: number;
   /** The node is shutting down. */
   readonly isDraining: boolean;
-  /** An operator asked the node to give up its shards; a restart ends this. */
+  /** An operator asked the node to hand over its shards; a restart ends this. */
   readonly isDrainRequested: boolean;
-  /** It renewed its row within the lease time of an owner. */
+  /** It sent a heartbeat within the ownership lease. */
   readonly isLive: boolean;
 }
 
@@ -33,11 +33,6 @@ export interface Ownership {
   readonly epoch: number;
 }
 
-export interface Owner extends Ownership {
-  /** The owner has not renewed the shard in time, so any node may take it over. */
-  readonly isLapsed: boolean;
-}
-
 /** A shard and its owner, if any. */
 export interface ShardRow {
   readonly shard: number;
@@ -47,9 +42,10 @@ export interface ShardRow {
   readonly epoch: number;
   /** When the ownership ends, by the database's clock; each renewal changes it. */
   readonly leaseUntil: number;
+  /** The owner has not renewed the shard in time, so any node may take it over. */
   readonly isLapsed: boolean;
-  /** URL of the node that the last owner gave the shard up for; `null` = any node. */
-  readonly meantFor: string | null;
+  /** URL of the node that the last owner released the shard for; `null`: any node. */
+  readonly reservedFor: string | null;
   /** When the shard was last taken over, by the database's clock; `null`: never. */
   readonly takenAt: number | null;
 }
@@ -60,8 +56,8 @@ export interface ShardEpoch {
   readonly epoch: number;
 }
 
-/** All rows, from one read. */
-export interface NodesSeen {
+/** All rows of one database, from one read. */
+export interface ClusterView {
   /** The shards of this database, by number. */
   readonly shards: readonly ShardRow[];
   /** Another live process uses this node's URL. */
@@ -117,22 +113,22 @@ export function refuseOtherShape(recorded: ClusterShape, asked: ClusterShape): v
 }
 
 /** Whether the error only means that the database is unreachable. */
-export function isAway(cause: unknown): cause is StoreError {
+export function isUnreachable(cause: unknown): cause is StoreError {
   return cause instanceof StoreError && cause.fault === "failed";
 }
 
 /** Every method throws `StoreError` if the database is unreachable. */
 export interface NodeTable {
-  /** Renews the node's row and the shards that it still holds with those epochs; reads all rows. */
-  look(self: Self, held: readonly ShardEpoch[]): Promise<NodesSeen>;
+  /** Renews the node's row and the shards that it still owns at those epochs; reads all rows. */
+  heartbeat(self: Self, owned: readonly ShardEpoch[]): Promise<ClusterView>;
   /**
-   * Takes ownership of a shard that is free, lapsed or already this node's. Or one whose
-   * `leaseUntil` is still `unrenewed`, which the caller has seen unchanged for a whole lease.
-   * Returns the epoch, or `null` if not taken.
+   * Takes ownership of a shard that is free, lapsed or already this node's, or whose `leaseUntil`
+   * is still `lapsed`, the value of a lease that has lapsed by the caller's own clock. Resolves to
+   * the epoch; `null`: the shard has another owner.
    */
-  takeOver(self: Self, shard: number, unrenewed: number | null): Promise<number | null>;
-  /** Frees a closed shard. `meantFor`: URL of the node that is to take it, `null` = any. */
-  giveUp(self: Self, held: ShardEpoch, meantFor: string | null): Promise<void>;
+  takeOver(self: Self, shard: number, lapsed: number | null): Promise<number | null>;
+  /** Frees a closed shard. `reservedFor`: URL of the node that should take it over; `null`: any. */
+  release(self: Self, owned: ShardEpoch, reservedFor: string | null): Promise<void>;
   /** Records whether that process should drain. Returns `false` if it has no row. */
   requestDrain(node: NodeProcess, isRequested: boolean): Promise<boolean>;
   /** Removes the row of this node. */

@@ -6,9 +6,9 @@
 import type { Backend } from "../../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import type {
+  ClusterView,
   NodeProcess,
   NodeRow,
-  NodesSeen,
   NodeTable,
   Ownership,
   Self,
@@ -86,7 +86,7 @@ export class SimulatedDatabase {
   constructor(options: DatabaseOptions) {
     this.#options = options;
     const owners = options.shards.map((shard) => ({
-      ...{ shard, url: null, epoch: 0, leaseUntil: 0, meantFor: null, takenAt: null },
+      ...{ shard, url: null, epoch: 0, leaseUntil: 0, reservedFor: null, takenAt: null },
     }));
     this.#state = { shards: new Map(), owners, nodes: new Map() };
   }
@@ -286,7 +286,7 @@ export class SimulatedDatabase {
     );
   }
 
-  look({ url, key, version, isDraining }: Self, held: readonly ShardEpoch[]): NodesSeen {
+  heartbeat({ url, key, version, isDraining }: Self, owned: readonly ShardEpoch[]): ClusterView {
     const { nodes } = this.#state;
     const { leaseMs } = this.#options;
     const now = this.clock.now();
@@ -297,7 +297,7 @@ export class SimulatedDatabase {
       ...{ url, key, version, isDraining, isDrainRequested, startedAt },
       seenAt: now,
     });
-    for (const { shard, epoch } of held) {
+    for (const { shard, epoch } of owned) {
       if (this.#isOwner({ shard, url, epoch }))
         this.#setOwner(shard, { leaseUntil: now + leaseMs });
     }
@@ -311,21 +311,21 @@ export class SimulatedDatabase {
     };
   }
 
-  takeOver({ url }: Self, shard: number, unrenewed: number | null): number | null {
+  takeOver({ url }: Self, shard: number, lapsed: number | null): number | null {
     const row = this.#row(shard);
     if (row === undefined) return null;
     const now = this.clock.now();
-    const isSilent = row.leaseUntil < now || row.leaseUntil === unrenewed;
+    const isSilent = row.leaseUntil < now || row.leaseUntil === lapsed;
     const isFree = row.url === null || row.url === url || isSilent;
     if (!isFree) return null;
     const epoch = row.epoch + 1;
     const leaseUntil = now + this.#options.leaseMs;
-    this.#setOwner(shard, { url, epoch, leaseUntil, meantFor: null, takenAt: now });
+    this.#setOwner(shard, { url, epoch, leaseUntil, reservedFor: null, takenAt: now });
     return epoch;
   }
 
-  giveUp({ url }: Self, { shard, epoch }: ShardEpoch, meantFor: string | null): void {
-    if (this.#isOwner({ shard, url, epoch })) this.#setOwner(shard, { url: null, meantFor });
+  release({ url }: Self, { shard, epoch }: ShardEpoch, reservedFor: string | null): void {
+    if (this.#isOwner({ shard, url, epoch })) this.#setOwner(shard, { url: null, reservedFor });
   }
 
   requestDrain({ url, key }: NodeProcess, isRequested: boolean): boolean {
@@ -519,16 +519,16 @@ class Nodes implements NodeTable {
     return this.#session.ask(() => work(this.#session.database));
   }
 
-  look(self: Self, held: readonly ShardEpoch[]): Promise<NodesSeen> {
-    return this.#ask((database) => database.look(self, held));
+  heartbeat(self: Self, owned: readonly ShardEpoch[]): Promise<ClusterView> {
+    return this.#ask((database) => database.heartbeat(self, owned));
   }
 
-  takeOver(self: Self, shard: number, unrenewed: number | null): Promise<number | null> {
-    return this.#ask((database) => database.takeOver(self, shard, unrenewed));
+  takeOver(self: Self, shard: number, lapsed: number | null): Promise<number | null> {
+    return this.#ask((database) => database.takeOver(self, shard, lapsed));
   }
 
-  giveUp(self: Self, held: ShardEpoch, meantFor: string | null): Promise<void> {
-    return this.#ask((database) => database.giveUp(self, held, meantFor));
+  release(self: Self, owned: ShardEpoch, reservedFor: string | null): Promise<void> {
+    return this.#ask((database) => database.release(self, owned, reservedFor));
   }
 
   requestDrain(node: NodeProcess, isRequested: boolean): Promise<boolean> {

@@ -6,7 +6,7 @@ import { refuse } from "../../engine/model/validate.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
 import { HttpError } from "../http/reply.ts";
 import type { Membership } from "./membership.ts";
-import { takersAmong } from "./share.ts";
+import { acceptingNodes } from "./share.ts";
 
 export interface DrainRequest {
   /** The node's URL, exactly as in its row. */
@@ -20,7 +20,7 @@ export async function requestDrain(
   { url, isRequested }: DrainRequest,
 ): Promise<NodeRow> {
   checkUrl(url);
-  await lookAnew(memberships);
+  await pollAgain(memberships);
   if (memberships.some(({ isStale }) => isStale)) {
     throw new HttpError("not_ready", "the database does not answer; nothing was changed");
   }
@@ -33,12 +33,12 @@ export async function requestDrain(
   );
   if (written.includes(null)) throw QueueError.from(unknownOutcome);
   if (written.includes(false)) throw noSuchNode(url, []);
-  await lookAnew(memberships);
+  await pollAgain(memberships);
   return { ...(nodes[0] as NodeRow), isDrainRequested: isRequested };
 }
 
-async function lookAnew(memberships: readonly Membership[]): Promise<void> {
-  await Promise.all(memberships.map((membership) => membership.lookAnew()));
+async function pollAgain(memberships: readonly Membership[]): Promise<void> {
+  await Promise.all(memberships.map((membership) => membership.pollAgain()));
 }
 
 /** Characters of a refused URL that are quoted back. */
@@ -53,7 +53,7 @@ function checkUrl(url: string): void {
 function checked(live: readonly NodeRow[], { url, isRequested }: DrainRequest): NodeRow {
   const node = live.find((one) => one.url === url);
   if (node === undefined) throw noSuchNode(url, live);
-  const others = takersAmong(live.filter((one) => one !== node && !one.isDrainRequested));
+  const others = acceptingNodes(live.filter((one) => one !== node && !one.isDrainRequested));
   if (isRequested && others.length === 0) {
     const message = `node cannot be drained; no node but '${url}' takes shards`;
     throw new HttpError("last_node", message);

@@ -56,7 +56,8 @@ class World {
     const host = new Host(this.clock, 0);
     const url = `http://${name}`;
     const open = new Set<number>();
-    const told: Pick<Member, "owned" | "handedOver" | "closed" | "lost" | "logged"> = {
+    const epochs = new Map<number, number>();
+    const events: Pick<Member, "owned" | "handedOver" | "closed" | "lost" | "logged"> = {
       ...{ owned: [], handedOver: [], closed: [], lost: [], logged: [] },
     };
     this.#processes += 1;
@@ -65,27 +66,30 @@ class World {
       self: { url, key, version: "", isDraining: false },
       ...{ shards: this.shards, leaseMs, clock: host.clock },
       openNodes: () => this.database.openNodes(host),
-      own: async (shard, epoch) => {
-        told.owned.push({ shard, epoch });
+      open: async (shard, epoch) => {
+        events.owned.push({ shard, epoch });
+        epochs.set(shard, epoch);
         await opening?.(shard);
-        if (membership.isCurrent(shard, epoch)) open.add(shard);
+        if (epochs.get(shard) === epoch) open.add(shard);
       },
-      lose: (shard) => {
-        told.lost.push(shard);
+      abandon: (shard) => {
+        events.lost.push(shard);
+        epochs.delete(shard);
         open.delete(shard);
       },
       close: async (shard) => {
-        told.closed.push(shard);
+        events.closed.push(shard);
+        epochs.delete(shard);
         await new Promise<void>((done) => void after(host.clock, closeMs, done));
         open.delete(shard);
       },
       handedOver: (shard, node) => {
-        told.handedOver.push({ shard, to: node.url, at: this.clock.now() });
+        events.handedOver.push({ shard, to: node.url, at: this.clock.now() });
         handedOver?.(shard, node.url);
       },
-      log: { ...silentLog, warn: (event) => void told.logged.push(event) },
+      log: { ...silentLog, warn: (event) => void events.logged.push(event) },
     });
-    const member = { ...{ url, key, host, membership, open }, ...told };
+    const member = { ...{ url, key, host, membership, open }, ...events };
     this.members.push(member);
     void membership.join();
     return member;
@@ -128,7 +132,7 @@ class World {
   }
 
   get counts(): number[] {
-    return this.members.map(({ membership }) => membership.held.length);
+    return this.members.map(({ membership }) => membership.openShards.length);
   }
 
   /** The number of processes started. */
@@ -139,14 +143,14 @@ class World {
   /** The number of takeovers by all nodes, for any reason. */
   get takeovers(): number {
     return this.members
-      .flatMap(({ membership }) => membership.takeovers)
+      .flatMap(({ membership }) => Object.values(membership.takeovers))
       .reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** A node that only gives signs of life. */
-  signOfLife(name: string): Self {
+  /** A node that only sends heartbeats. */
+  heartbeat(name: string): Self {
     const self = { url: `http://${name}`, key: name, version: "", isDraining: false };
-    this.database.look(self, []);
+    this.database.heartbeat(self, []);
     return self;
   }
 }
@@ -175,7 +179,7 @@ test("two nodes share out four shards, one hand-over after the other", async () 
   expect([a.membership.unserved, b.membership.unserved]).toEqual([null, null]);
 });
 
-test("a third node gets its share by hand-over, one shard a second at most, and no shard is ever another's too", async () => {
+test("a third node gets its share by hand-over, at most one shard per second, and no shard has two owners", async () => {
   const world = new World(9);
   world.start("a");
   world.start("b");
@@ -196,22 +200,22 @@ test("a third node gets its share by hand-over, one shard a second at most, and 
   }
 });
 
-test("a node that is notified of a hand-over takes the shard at once", async () => {
+test("a node that is notified of a hand-over takes the shard over at once", async () => {
   const world = new World(2);
   const told: Membership[] = [];
-  const a = world.start("a", { handedOver: () => void told[0]?.look() });
+  const a = world.start("a", { handedOver: () => void told[0]?.poll() });
   await world.advance(600);
   const b = world.start("b");
   told.push(b.membership);
   while (a.handedOver.length === 0) await world.advance(20);
   await world.advance(20);
-  expect([a.membership.held, b.membership.held]).toEqual([[0], [1]]);
+  expect([a.membership.openShards, b.membership.openShards]).toEqual([[0], [1]]);
 });
 
-test("a node hands over one shard a second at most, however soon the other takes them", async () => {
+test("a node hands over at most one shard per second, however soon the other takes them over", async () => {
   const world = new World(8);
   const told: Membership[] = [];
-  const a = world.start("a", { handedOver: () => void told[0]?.look() });
+  const a = world.start("a", { handedOver: () => void told[0]?.poll() });
   await world.advance(600);
   told.push(world.start("b").membership);
   await world.advance(10_000);
@@ -220,21 +224,21 @@ test("a node hands over one shard a second at most, however soon the other takes
   expect(Math.min(...ratesOf(moments))).toBeGreaterThanOrEqual(1_000);
 });
 
-test("a shard that is lost while it is being closed is not handed over, nor taken again before it is closed", async () => {
+test("a shard that is lost while it is being closed is not handed over, and not taken over again before it is closed", async () => {
   const world = new World(2);
   const a = world.start("a", { closeMs: 20_000 });
-  const b = world.signOfLife("b");
+  const b = world.heartbeat("b");
   await world.advance(1_100);
-  world.signOfLife("b");
+  world.heartbeat("b");
   await world.advance(1_000);
-  expect([a.membership.held, a.closed, a.membership.isChanging(1)]).toEqual([[0], [1], true]);
+  expect([a.membership.openShards, a.closed, a.membership.isChanging(1)]).toEqual([[0], [1], true]);
   // As if `a` had not renewed its leases in time.
-  const leaseUntil = world.database.look(b, []).shards[1]?.leaseUntil ?? null;
+  const leaseUntil = world.database.heartbeat(b, []).shards[1]?.leaseUntil ?? null;
   const epoch = world.database.takeOver(b, 1, leaseUntil) ?? 0;
   expect(epoch).toBeGreaterThan(1);
   await world.advance(600);
   expect([a.lost, a.membership.isChanging(1)]).toEqual([[1], false]);
-  world.database.giveUp(b, { shard: 1, epoch }, null);
+  world.database.release(b, { shard: 1, epoch }, null);
   const before = a.owned.length;
   await world.advance(15_000);
   expect(a.owned.length).toBe(before);
@@ -243,18 +247,18 @@ test("a shard that is lost while it is being closed is not handed over, nor take
   expect([a.handedOver, a.membership.handOvers]).toEqual([[], 0]);
 });
 
-test("two processes of one URL do not take the shards from each other again and again", async () => {
+test("two processes with one URL do not take the shards from each other repeatedly", async () => {
   const world = new World(4);
   const a = world.start("a");
   await world.advance(2_000);
   const other = world.start("a");
-  // The former process detects the other one only at its next look.
+  // The former process detects the other one only at its next poll.
   await world.clock.advance(20_000);
   expect([a.owned.length, other.owned.length]).toEqual([4, 4]);
   expect(a.logged).toContain("node URL is another process's too");
 });
 
-test("the shards of a node that is gone are taken within its lease, evenly", async () => {
+test("the shards of a node that was killed are taken over within its lease, evenly", async () => {
   const world = new World(9);
   const [a, b, c] = [world.start("a"), world.start("b"), world.start("c")];
   await world.advance(30_000);
@@ -271,11 +275,11 @@ test("the shards of a node that is gone are taken within its lease, evenly", asy
   expect(a.membership.handOvers + b.membership.handOvers).toBe(handOvers);
 });
 
-test("a free shard is left for two seconds to the node that it is meant for", async () => {
+test("a free shard is left for two seconds to the node that it is reserved for", async () => {
   const world = new World(2);
-  const b = world.signOfLife("b");
+  const b = world.heartbeat("b");
   world.database.takeOver(b, 0, null);
-  world.database.giveUp(b, { shard: 0, epoch: 1 }, b.url);
+  world.database.release(b, { shard: 0, epoch: 1 }, b.url);
   const a = world.start("a");
   await world.advance(1_900);
   expect(a.owned).toEqual([{ shard: 1, epoch: 1 }]);
@@ -284,27 +288,27 @@ test("a free shard is left for two seconds to the node that it is meant for", as
   expect(a.owned.slice(1)).toEqual([{ shard: 0, epoch: 2 }]);
 });
 
-test("a free shard that is meant for a node that is gone is taken at once", async () => {
+test("a free shard that is reserved for a node that left is taken over at once", async () => {
   const world = new World(2);
   const b = { url: "http://b", key: "b", version: "", isDraining: false };
   world.database.takeOver(b, 0, null);
-  world.database.giveUp(b, { shard: 0, epoch: 1 }, b.url);
+  world.database.release(b, { shard: 0, epoch: 1 }, b.url);
   const a = world.start("a");
   await world.advance(100);
-  expect(a.membership.held).toEqual([0, 1]);
+  expect(a.membership.openShards).toEqual([0, 1]);
 });
 
-test("a node is given nothing more for a while after it did not keep a shard", async () => {
+test("a node that did not keep a shard receives none for a while", async () => {
   const world = new World(2);
   const a = world.start("a");
   await world.advance(600);
   // `b` is live, and takes no shards.
   for (let count = 0; count < 30; count += 1) {
-    world.signOfLife("b");
+    world.heartbeat("b");
     await world.advance(1_000);
   }
   expect(a.handedOver.length).toBe(1);
-  expect(a.membership.held).toEqual([0, 1]);
+  expect(a.membership.openShards).toEqual([0, 1]);
 });
 
 test("drain: hands over one shard after the other, each to the node with the fewest", async () => {
@@ -319,7 +323,7 @@ test("drain: hands over one shard after the other, each to the node with the few
   });
   while (!isOver) {
     await world.advance(20);
-    held.add(a.membership.held.length);
+    held.add(a.membership.openShards.length);
   }
   expect([...held]).toEqual([2, 1, 0]);
   await world.advance(1_000);
@@ -335,24 +339,24 @@ test("drain: hands over one shard after the other, each to the node with the few
   expect(a.membership.isLast).toBe(true);
 });
 
-test("drain: while a shard is being opened, that is not waited for", async () => {
+test("drain: does not wait for a shard that is being opened", async () => {
   const world = new World(2);
   const a = world.start("a", {
     opening: (shard) => (shard === 0 ? new Promise(() => 0) : Promise.resolve()),
   });
   await world.advance(600);
-  expect([a.membership.held, a.membership.isChanging(0)]).toEqual([[1], true]);
+  expect([a.membership.openShards, a.membership.isChanging(0)]).toEqual([[1], true]);
   const drained = a.membership.drain();
   await world.advance(1_000);
   await drained;
   expect([a.closed, a.lost]).toEqual([[1], [0]]);
-  expect(a.membership.seen.shards.map(({ url, meantFor }) => [url, meantFor])).toEqual([
+  expect(a.membership.view.shards.map(({ url, reservedFor }) => [url, reservedFor])).toEqual([
     [null, null],
     [null, null],
   ]);
 });
 
-test("drain: a shard whose opening ends while it is being given up is not kept", async () => {
+test("drain: a shard whose opening ends during its release is not kept", async () => {
   const world = new World(1);
   const opened = Promise.withResolvers<void>();
   const a = world.start("a", { opening: () => opened.promise });
@@ -363,17 +367,17 @@ test("drain: a shard whose opening ends while it is being given up is not kept",
   opened.resolve();
   await world.advance(1_000);
   await drained;
-  expect([a.open.size, a.membership.held]).toEqual([0, []]);
+  expect([a.open.size, a.membership.openShards]).toEqual([0, []]);
 });
 
-test("drain: twice at once", async () => {
+test("drain: may be called twice", async () => {
   const world = new World(3);
   const a = world.start("a");
   await world.advance(600);
   const drained = Promise.all([a.membership.drain(), a.membership.drain()]);
   await world.advance(5_000);
   await drained;
-  expect([a.membership.held, a.closed, a.lost]).toEqual([[], [0, 1, 2], []]);
+  expect([a.membership.openShards, a.closed, a.lost]).toEqual([[], [0, 1, 2], []]);
 });
 
 /** Three nodes with three shards each. */
@@ -385,13 +389,13 @@ async function threeNodes() {
   return { world, a, b, c };
 }
 
-test("requestDrain: by any node, for any: it hands over one shard after the other and takes none until that is undone", async () => {
+test("requestDrain: by any node, for any: it hands over its shards one after the other and accepts none until that is undone", async () => {
   const { world, a, b, c } = await threeNodes();
   expect(await world.request(b, { url: a.url, isRequested: true })).toBe("draining: true");
   const held = new Set<number>();
   for (let ms = 0; ms < 3_000; ms += 20) {
     await world.advance(20);
-    held.add(a.membership.held.length);
+    held.add(a.membership.openShards.length);
     const changing = world.shards.filter((shard) => a.membership.isChanging(shard));
     expect(changing.length).toBeLessThan(2);
   }
@@ -401,13 +405,13 @@ test("requestDrain: by any node, for any: it hands over one shard after the othe
   // It does not take shards that become free, either.
   world.kill(c);
   await world.advance(leaseMs + 1_000);
-  expect([a, b].map(({ membership }) => membership.held.length)).toEqual([0, 9]);
+  expect([a, b].map(({ membership }) => membership.openShards.length)).toEqual([0, 9]);
   expect(await world.request(b, { url: a.url, isRequested: false })).toBe("draining: false");
   await world.advance(10_000);
   expect(world.counts.toSorted()).toEqual([4, 5]);
 });
 
-test("requestDrain: a node that drained gets its share back at once, however lately it was given its shards", async () => {
+test("requestDrain: a node that drained gets its share back at once, however recently it received its shards", async () => {
   const world = new World(4);
   const a = world.start("a");
   await world.advance(600);
@@ -439,7 +443,7 @@ test("requestDrain: refused if no other node could take the shards", async () =>
   expect(world.counts).toEqual([0, 0, 9]);
 });
 
-test("requestDrain: a node that drains has the shards again while no other node could", async () => {
+test("requestDrain: a draining node takes the shards over while no other node could", async () => {
   const { world, a, b, c } = await threeNodes();
   for (const { url } of [a, b]) await world.request(c, { url, isRequested: true });
   await world.advance(3_000);
@@ -452,14 +456,14 @@ test("requestDrain: a node that drains has the shards again while no other node 
   expect(a.membership.unserved).toBe(null);
 });
 
-test("requestDrain: all nodes at once, by rows that no node has read yet: the shards stay shared out", async () => {
+test("requestDrain: of all nodes at once, before any has read the rows: the shards stay shared out", async () => {
   const { world } = await threeNodes();
   for (const member of world.members) world.write(member, true);
   await world.advance(5_000);
   expect(world.counts).toEqual([3, 3, 3]);
 });
 
-test("requestDrain: a process that starts anew is not asked to drain", async () => {
+test("requestDrain: ends with a restart of the process", async () => {
   const { world, a, b } = await threeNodes();
   await world.request(b, { url: a.url, isRequested: true });
   await world.advance(3_000);
@@ -469,7 +473,7 @@ test("requestDrain: a process that starts anew is not asked to drain", async () 
   expect(world.counts).toEqual([3, 3, 3]);
 });
 
-test("requestDrain: what is no URL, a node that does not exist and one that is gone are refused", async () => {
+test("requestDrain: refused for an invalid URL, an unknown node and one that was killed", async () => {
   const { world, a, b, c } = await threeNodes();
   const asked = (url: string) => world.request(a, { url, isRequested: true });
   expect(await asked("queue-1")).toBe(
@@ -484,7 +488,7 @@ test("requestDrain: what is no URL, a node that does not exist and one that is g
   expect(await asked(c.url)).toBe(
     "node does not exist; no live node has 'http://c', expected http://a, http://b",
   );
-  expect(b.membership.seen.nodes.filter((node) => node.isDrainRequested)).toEqual([]);
+  expect(b.membership.view.nodes.filter((node) => node.isDrainRequested)).toEqual([]);
 });
 
 test("requestDrain: without the database nothing is changed", async () => {
@@ -498,73 +502,73 @@ test("requestDrain: without the database nothing is changed", async () => {
   expect(await refused).toBe("the database does not answer; nothing was changed");
 });
 
-test("a node that is cut off loses its shards, and the other has them before it hears of that", async () => {
+test("a node that is cut off loses its shards, and the other owns them before the first one detects it", async () => {
   const world = new World(4);
   const [a, b] = [world.start("a"), world.start("b")];
   await world.advance(10_000);
   expect(world.counts).toEqual([2, 2]);
-  const shards = a.membership.held;
+  const shards = a.membership.openShards;
   world.database.cutOff(a.host);
   await world.advance(leaseMs + 1_000);
-  expect(b.membership.held).toEqual([0, 1, 2, 3]);
-  // `a` does not know of the takeover, and no longer trusts its ownership.
-  expect(a.membership.held).toEqual(shards);
+  expect(b.membership.openShards).toEqual([0, 1, 2, 3]);
+  // `a` has not detected the takeover, and no longer trusts its ownership.
+  expect(a.membership.openShards).toEqual(shards);
   expect(shards.map((shard) => a.membership.isTrusted(shard))).toEqual([false, false]);
   const [first = 0, second = 0] = shards;
-  a.membership.depose(first);
-  expect(a.membership.held).toEqual([second]);
+  a.membership.stepDown(first);
+  expect(a.membership.openShards).toEqual([second]);
   world.database.heal();
   await world.advance(700);
-  expect(a.membership.held).toEqual([]);
+  expect(a.membership.openShards).toEqual([]);
   expect(a.open.size).toBe(0);
   expect(a.logged.filter((event) => event === "shard is another node's").length).toBe(2);
   await world.advance(10_000);
   expect(world.counts).toEqual([2, 2]);
 });
 
-test("a node takes all that was its own before the restart at once, whatever its share", async () => {
+test("a node that was restarted takes over its former shards at once, whatever its share", async () => {
   const world = new World(4);
   const a = world.start("a");
   await world.advance(600);
-  world.signOfLife("b");
+  world.heartbeat("b");
   world.kill(a);
   const again = world.start("a");
   await world.advance(100);
-  expect(again.membership.held).toEqual([0, 1, 2, 3]);
-  expect(again.membership.takeovers.find(({ reason }) => reason === "own")?.count).toBe(4);
+  expect(again.membership.openShards).toEqual([0, 1, 2, 3]);
+  expect(again.membership.takeovers.own.count).toBe(4);
 });
 
-test("a shard that is slow to open delays neither the looks nor the other shards", async () => {
+test("a shard that is slow to open delays neither the polls nor the other shards", async () => {
   const world = new World(4);
   const a = world.start("a", {
     opening: (shard) => (shard === 1 ? new Promise(() => 0) : Promise.resolve()),
   });
   await world.advance(100);
-  expect(a.membership.held).toEqual([0, 2, 3]);
+  expect(a.membership.openShards).toEqual([0, 2, 3]);
   await world.advance(3 * leaseMs);
   expect(a.membership.isTrusted(2)).toBe(true);
   expect(a.membership.isChanging(1)).toBe(true);
   // No shard is handed over while that one is opening.
   const b = world.start("b");
   await world.advance(leaseMs);
-  expect(b.membership.held).toEqual([]);
+  expect(b.membership.openShards).toEqual([]);
 });
 
-test("a shard that cannot be opened is given up, and another node takes it", async () => {
+test("a shard that cannot be opened is released, and another node takes it over", async () => {
   const world = new World(2);
   const failed = async (): Promise<void> => {
     throw new Error("cannot be opened");
   };
   const a = world.start("a", { opening: failed });
   await world.advance(10_000);
-  // With no other node, it retries, but not at each look.
+  // With no other node, it retries, but not at each poll.
   const tries = a.owned.filter(({ shard }) => shard === 0).length;
   expect(tries).toBeGreaterThan(2);
   expect(tries).toBeLessThan(7);
   expect(a.membership.unserved?.why).toBe("no node has shards 0, 1");
   const b = world.start("b");
   await world.advance(8_000);
-  expect(b.membership.held).toEqual([0, 1]);
+  expect(b.membership.openShards).toEqual([0, 1]);
   expect(b.membership.unserved).toBe(null);
 });
 
@@ -581,7 +585,7 @@ test("after a failover to a database whose clock was ahead, owners keep their sh
   expect(world.takeovers).toBe(takeovers);
 });
 
-test("whatever becomes of nodes, no shard has two owners, and in the end all are shared out", async () => {
+test("whatever happens to nodes, no shard has two owners, and in the end all are shared out", async () => {
   for (let seed = 1; seed <= 6; seed += 1) {
     const world = new World(7);
     const random = seededRandom(seed);
@@ -612,7 +616,7 @@ test("whatever becomes of nodes, no shard has two owners, and in the end all are
     while (world.members.length < 2) world.start(`node-${world.started}`);
     await world.advance(120_000);
     const taking = world.members.filter(({ membership }) => !membership.isLast);
-    const counts = taking.map(({ membership }) => membership.held.length);
+    const counts = taking.map(({ membership }) => membership.openShards.length);
     const spread = Math.max(...counts) - Math.min(...counts);
     const served = world.members.flatMap(({ open }) => [...open]).sort();
     expect({ seed, served, isEven: spread < 2 }).toEqual({

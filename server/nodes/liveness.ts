@@ -11,16 +11,16 @@ interface LivenessOptions {
   readonly now: () => number;
 }
 
-/** How many looks in a row must show a node as live before it may receive a shard. */
-const looksUntilKnown = 2;
+/** The number of successive polls in which a node must be live before it may receive a shard. */
+const establishedPolls = 2;
 
 export class Liveness {
   readonly #options: LivenessOptions;
   readonly #leases = new StalenessTracker();
-  readonly #signsOfLife = new StalenessTracker();
+  readonly #heartbeats = new StalenessTracker();
   readonly #free = new StalenessTracker();
-  /** The number of looks in a row that have shown a process as live, by URL and key. */
-  #looks: ReadonlyMap<string, number> = new Map();
+  /** The number of successive polls in which a process was live, by URL and key. */
+  #livePolls: ReadonlyMap<string, number> = new Map();
 
   constructor(options: LivenessOptions) {
     this.#options = options;
@@ -30,46 +30,46 @@ export class Liveness {
    * An owner has also lapsed if this node's own clock has seen no renewal for a whole lease. By a
    * database clock that was set back, the lease would last that much longer.
    */
-  seeShards(rows: readonly ShardRow[]): ShardRow[] {
+  markLapsed(rows: readonly ShardRow[]): ShardRow[] {
     const leases = rows.map(
       ({ shard, epoch, leaseUntil }) => [String(shard), `${epoch} ${leaseUntil}`] as const,
     );
-    this.#leases.see(leases, this.#options.now());
-    return rows.map((row) => ({ ...row, isLapsed: row.isLapsed || this.isUnrenewed(row) }));
+    this.#leases.update(leases, this.#options.now());
+    return rows.map((row) => ({ ...row, isLapsed: row.isLapsed || this.#isUnrenewed(row) }));
   }
 
-  isUnrenewed({ shard, url }: ShardRow): boolean {
+  #isUnrenewed({ shard, url }: ShardRow): boolean {
     const { leaseMs, now } = this.#options;
-    return url !== null && this.#leases.msOf(String(shard), now()) > leaseMs;
+    return url !== null && this.#leases.unchangedMs(String(shard), now()) > leaseMs;
   }
 
-  /** A node is not live if its last sign of life is older than a lease, even one dated ahead. */
-  seeNodes(rows: readonly NodeRow[]): NodeRow[] {
+  /** A node is not live if its last heartbeat is older than a lease, even one dated ahead. */
+  markLive(rows: readonly NodeRow[]): NodeRow[] {
     const now = this.#options.now();
     const signs = rows.map(({ url, seenAt }) => [url, String(seenAt)] as const);
-    this.#signsOfLife.see(signs, now);
+    this.#heartbeats.update(signs, now);
     const nodes = rows.map((node) => {
-      const isSilent = this.#signsOfLife.msOf(node.url, now) > this.#options.leaseMs;
+      const isSilent = this.#heartbeats.unchangedMs(node.url, now) > this.#options.leaseMs;
       return { ...node, isLive: node.isLive && !isSilent };
     });
     const live = nodes.filter(({ isLive }) => isLive).map(processOf);
-    this.#looks = new Map(live.map((name) => [name, (this.#looks.get(name) ?? 0) + 1]));
+    this.#livePolls = new Map(live.map((name) => [name, (this.#livePolls.get(name) ?? 0) + 1]));
     return nodes;
   }
 
   /** The process has been live for long enough to receive a shard. */
-  isKnown(node: NodeRow): boolean {
-    return (this.#looks.get(processOf(node)) ?? 0) >= looksUntilKnown;
+  isEstablished(node: NodeRow): boolean {
+    return (this.#livePolls.get(processOf(node)) ?? 0) >= establishedPolls;
   }
 
-  /** `rows` is the complete list of shards that are free or lapsed now. */
-  seeFree(rows: readonly ShardRow[]): FreeShard[] {
+  /** `rows` is the complete list of shards that may be taken over now. */
+  freeShards(rows: readonly ShardRow[]): FreeShard[] {
     const now = this.#options.now();
     const epochs = rows.map(({ shard, epoch }) => [String(shard), String(epoch)] as const);
-    this.#free.see(epochs, now);
-    return rows.map(({ shard, url, meantFor }) => ({
-      ...{ shard, meantFor: url === null ? meantFor : null },
-      freeMs: this.#free.msOf(String(shard), now),
+    this.#free.update(epochs, now);
+    return rows.map(({ shard, reservedFor }) => ({
+      ...{ shard, reservedFor },
+      freeMs: this.#free.unchangedMs(String(shard), now),
     }));
   }
 }

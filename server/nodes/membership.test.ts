@@ -2,26 +2,28 @@ import { expect, test } from "bun:test";
 import { after } from "../../engine/model/clock.ts";
 import { Host } from "../../engine/simulation/host.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
-import type { NodesSeen, NodeTable, Owner, ShardRow } from "../../stores/nodes.ts";
+import type { ClusterView, NodeTable, ShardRow } from "../../stores/nodes.ts";
 import { StoreError } from "../../stores/store.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Membership } from "./membership.ts";
 
 const nothing = (): void => undefined;
 /** Options for a cluster with one shard. */
-const oneShard = { shards: [0], lose: nothing, close: async () => undefined };
+const oneShard = { shards: [0], abandon: nothing, close: async () => undefined };
+
+type Owner = Pick<ShardRow, "url" | "epoch" | "isLapsed">;
 
 function rowOf(owner: Owner | null, leaseUntil: number): ShardRow {
   const { url = null, epoch = 0, isLapsed = false } = owner ?? {};
-  return { ...{ shard: 0, meantFor: null, takenAt: null }, url, epoch, leaseUntil, isLapsed };
+  return { ...{ shard: 0, reservedFor: null, takenAt: null }, url, epoch, leaseUntil, isLapsed };
 }
 
-test("a node that stood still while it took over goes by the time that the next look tells", async () => {
+test("takeover: a process that was suspended during it opens the shard by the time of the next poll", async () => {
   const world = new VirtualClock(0);
   const owned: number[] = [];
   let epoch = 0;
   const nodes: NodeTable = {
-    look: async () => ({
+    heartbeat: async () => ({
       shards: [
         rowOf(epoch === 0 ? null : { url: "http://a", epoch, isLapsed: false }, world.now()),
       ],
@@ -33,7 +35,7 @@ test("a node that stood still while it took over goes by the time that the next 
       epoch += 1;
       return epoch;
     },
-    giveUp: async () => undefined,
+    release: async () => undefined,
     requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
@@ -42,7 +44,7 @@ test("a node that stood still while it took over goes by the time that the next 
     self: { url: "http://a", key: "", version: "", isDraining: false },
     ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log: silentLog, ...oneShard },
     openNodes: async () => nodes,
-    own: async (_, __, now) => void owned.push(now),
+    open: async (_, __, now) => void owned.push(now),
   });
   await membership.join();
   expect(owned).toEqual([]);
@@ -50,25 +52,25 @@ test("a node that stood still while it took over goes by the time that the next 
   expect(owned).toEqual([60_500]);
 });
 
-test("a node that was stopped before it heard what a look showed goes by the time that the next look tells", async () => {
+test("takeover: a process that was suspended before it read the poll's answer waits for the next poll", async () => {
   const world = new VirtualClock(0);
   const host = new Host(world, 0);
   let owner: Owner | null = null;
-  const told = { looks: 0, asked: 0, behindMs: [] as number[] };
+  const told = { polls: 0, takeovers: 0, behindMs: [] as number[] };
   const url = "http://a";
-  const heard = <T>(value: T) => new Promise<T>((done) => host.deliver(() => done(value)));
+  const answered = <T>(value: T) => new Promise<T>((done) => host.deliver(() => done(value)));
   const nodes: NodeTable = {
-    look: () => {
-      told.looks += 1;
+    heartbeat: () => {
+      told.polls += 1;
       const shards = [rowOf(owner, world.now())];
-      return heard({ shards, isContested: false, nodes: [], now: world.now() });
+      return answered({ shards, isContested: false, nodes: [], now: world.now() });
     },
     takeOver: () => {
-      told.asked += 1;
+      told.takeovers += 1;
       owner = { url, epoch: (owner?.epoch ?? 0) + 1, isLapsed: false };
-      return heard(owner.epoch);
+      return answered(owner.epoch);
     },
-    giveUp: async () => undefined,
+    release: async () => undefined,
     requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
@@ -77,20 +79,20 @@ test("a node that was stopped before it heard what a look showed goes by the tim
     self: { url, key: "", version: "", isDraining: false },
     ...{ leaseMs: 5_000, clock: host.clock, log: silentLog, ...oneShard },
     openNodes: async () => nodes,
-    own: async (_, __, now) => void told.behindMs.push(world.now() - now),
+    open: async (_, __, now) => void told.behindMs.push(world.now() - now),
   });
   host.stop();
   void membership.join();
   await world.advance(4_000);
   host.goOn();
   await world.settle();
-  expect(told).toEqual({ looks: 1, asked: 0, behindMs: [] });
+  expect(told).toEqual({ polls: 1, takeovers: 0, behindMs: [] });
   await world.advance(1_000);
-  expect(told).toMatchObject({ asked: 1, behindMs: [0] });
+  expect(told).toMatchObject({ takeovers: 1, behindMs: [0] });
   expect(membership.isTrusted(0)).toBe(true);
 });
 
-test("an owner whose machine slept opens the shards anew, by the database's time", async () => {
+test("an owner whose machine slept reopens its shards, by the database's time", async () => {
   const world = new VirtualClock(0);
   const owned: number[] = [];
   let epoch = 0;
@@ -99,7 +101,7 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   let sleptMs = 0;
   const url = "http://a";
   const nodes: NodeTable = {
-    look: async () => ({
+    heartbeat: async () => ({
       shards: [rowOf(epoch === 0 ? null : { url, epoch, isLapsed: false }, world.now())],
       ...{ isContested: false, nodes: [] },
       now: 1_000_000 + world.now() + sleptMs,
@@ -108,7 +110,7 @@ test("an owner whose machine slept opens the shards anew, by the database's time
       epoch += 1;
       return epoch;
     },
-    giveUp: async () => undefined,
+    release: async () => undefined,
     requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
@@ -117,8 +119,8 @@ test("an owner whose machine slept opens the shards anew, by the database's time
     self: { url, key: "", version: "", isDraining: false },
     ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log: silentLog, ...oneShard },
     openNodes: async () => nodes,
-    own: async (_, __, now) => void owned.push(now),
-    lose: () => {
+    open: async (_, __, now) => void owned.push(now),
+    abandon: () => {
       lost += 1;
     },
   });
@@ -134,36 +136,33 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   await world.advance(10_000);
   expect({ owned, lost }).toEqual({ owned: [1_000_000, 1_036_300], lost: 1 });
   expect(membership.isTrusted(0)).toBe(true);
-  expect(membership.takeovers.map(({ reason, count }) => [reason, count])).toEqual([
-    ["free", 1],
-    ["lapsed", 0],
-    ["own", 1],
-  ]);
+  const { free, lapsed, own } = membership.takeovers;
+  expect([free.count, lapsed.count, own.count]).toEqual([1, 0, 1]);
 });
 
-test("a takeover took as long as the shards needed to be open", async () => {
-  const { world, membership } = slowNode({ leaseMs: 5_000, lookMs: 1_500, ownMs: 4_000 });
-  void membership.look();
+test("takeover: its duration includes the opening", async () => {
+  const { world, membership } = slowNode({ leaseMs: 5_000, pollMs: 1_500, openShardMs: 4_000 });
+  void membership.poll();
   await world.advance(30_000);
-  const [{ count, seconds } = { count: 0, seconds: null }] = membership.takeovers;
-  expect({ count, seconds: seconds?.sum }).toEqual({ count: 1, seconds: 5.5 });
+  const { count, seconds } = membership.takeovers.free;
+  expect({ count, seconds: seconds.sum }).toEqual({ count: 1, seconds: 5.5 });
 });
 
-/** A node that only looks while another one owns the shard; the database is an hour behind. */
-function onlooker() {
+/** A node that polls while another one owns the shard; the database's clock is an hour behind. */
+function nonOwner() {
   const world = new VirtualClock(0);
   const { clock } = new Host(world, 0);
   const row = {
     url: "http://b",
     epoch: 1,
     leaseUntil: 3_600_000,
-    isAway: false,
+    isUnreachable: false,
     seenAt: 3_600_000,
   };
   const asked: (number | null)[] = [];
   const nodes: NodeTable = {
-    look: async () => {
-      if (row.isAway) throw new StoreError("failed", "the database is gone");
+    heartbeat: async () => {
+      if (row.isUnreachable) throw new StoreError("failed", "the database is gone");
       const { url, epoch, leaseUntil, seenAt } = row;
       const now = world.now();
       const node = { url: "http://b", key: "", version: "", startedAt: 0, isDraining: false };
@@ -174,13 +173,13 @@ function onlooker() {
         nodes: [{ ...node, isDrainRequested, seenAt, isLive: seenAt > now - 5_000 }],
       };
     },
-    takeOver: async ({ url }, _, unrenewed) => {
-      asked.push(unrenewed);
-      if (unrenewed !== row.leaseUntil) return null;
+    takeOver: async ({ url }, _, lapsed) => {
+      asked.push(lapsed);
+      if (lapsed !== row.leaseUntil) return null;
       Object.assign(row, { url, epoch: row.epoch + 1 });
       return row.epoch;
     },
-    giveUp: async () => undefined,
+    release: async () => undefined,
     requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
@@ -189,13 +188,13 @@ function onlooker() {
     self: { url: "http://a", key: "", version: "", isDraining: false },
     ...{ leaseMs: 5_000, clock, log: silentLog, ...oneShard },
     openNodes: async () => nodes,
-    own: async () => undefined,
+    open: async () => undefined,
   });
   return { world, membership, row, asked };
 }
 
-test("an owner that has renewed nothing for a lease is silent, whatever the database's clock says", async () => {
-  const { world, membership, row, asked } = onlooker();
+test("an owner that has not renewed for a lease has lapsed, whatever the database's clock says", async () => {
+  const { world, membership, row, asked } = nonOwner();
   await membership.join();
   await world.advance(4_900);
   expect(membership.unserved).toBe(null);
@@ -204,12 +203,12 @@ test("an owner that has renewed nothing for a lease is silent, whatever the data
   expect(asked).toEqual([3_600_000]);
   expect(row).toMatchObject({ url: "http://a", epoch: 2 });
   expect(membership.isTrusted(0)).toBe(true);
-  expect(membership.takeovers.find(({ reason }) => reason === "lapsed")?.count).toBe(1);
+  expect(membership.takeovers.lapsed.count).toBe(1);
 });
 
-test("a node that has given no sign of life for a lease is gone, whatever the database's clock says", async () => {
-  const { world, membership, row } = onlooker();
-  const isLive = () => membership.seen.nodes.map((node) => node.isLive);
+test("a node without a heartbeat for a lease is not live, whatever the database's clock says", async () => {
+  const { world, membership, row } = nonOwner();
+  const isLive = () => membership.view.nodes.map((node) => node.isLive);
   await membership.join();
   for (let count = 0; count < 5; count += 1) {
     await world.advance(4_000);
@@ -223,8 +222,8 @@ test("a node that has given no sign of life for a lease is gone, whatever the da
   expect(isLive()).toEqual([true]);
 });
 
-test("an owner that renews its lease keeps it, also by a clock that runs backwards", async () => {
-  const { world, membership, row, asked } = onlooker();
+test("an owner that renews its lease keeps it, even if the database's clock runs backwards", async () => {
+  const { world, membership, row, asked } = nonOwner();
   await membership.join();
   for (let count = 0; count < 20; count += 1) {
     row.leaseUntil -= 10;
@@ -233,12 +232,12 @@ test("an owner that renews its lease keeps it, also by a clock that runs backwar
   expect(asked).toEqual([]);
 });
 
-test("an owner has a lease to renew once the database is back, whose clock may be behind", async () => {
-  const { world, membership, row, asked } = onlooker();
+test("an owner has a whole lease to renew once the database is reachable, even if its clock is behind", async () => {
+  const { world, membership, row, asked } = nonOwner();
   await membership.join();
-  row.isAway = true;
+  row.isUnreachable = true;
   await world.advance(60_000);
-  row.isAway = false;
+  row.isUnreachable = false;
   await world.advance(4_000);
   expect(asked).toEqual([]);
   await world.advance(2_000);
@@ -248,12 +247,12 @@ test("an owner has a lease to renew once the database is back, whose clock may b
 interface Slow {
   readonly leaseMs: number;
   readonly openMs?: number;
-  readonly lookMs?: number;
-  readonly ownMs?: number;
+  readonly pollMs?: number;
+  readonly openShardMs?: number;
 }
 
-/** A node with a slow database, and the requests to that. */
-function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
+/** A node with a slow database. */
+function slowNode({ leaseMs, openMs = 0, pollMs = 0, openShardMs = 0 }: Slow) {
   const world = new VirtualClock(0);
   const { clock } = new Host(world, 0);
   const later = (ms: number): Promise<void> => new Promise((done) => void after(clock, ms, done));
@@ -261,20 +260,20 @@ function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
   let owner: Owner | null = null;
   const url = "http://a";
   const nodes: NodeTable = {
-    look: async () => {
-      const seen: NodesSeen = {
+    heartbeat: async () => {
+      const seen: ClusterView = {
         ...{ shards: [rowOf(owner, world.now())], isContested: false, nodes: [] },
         now: world.now(),
       };
-      await later(lookMs);
+      await later(pollMs);
       return seen;
     },
     takeOver: async () => {
-      await later(lookMs);
+      await later(pollMs);
       owner = { url, epoch: (owner?.epoch ?? 0) + 1, isLapsed: false };
       return owner.epoch;
     },
-    giveUp: async () => undefined,
+    release: async () => undefined,
     requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => {
@@ -289,67 +288,67 @@ function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
       await later(openMs);
       return nodes;
     },
-    own: async (_, __, now) => {
+    open: async (_, __, now) => {
       told.owned.push(world.now() - now);
-      await later(ownMs);
+      await later(openShardMs);
     },
   });
   return { world, membership, told };
 }
 
-test("an opening that takes longer than a look is waited for by the looks that follow", async () => {
+test("a connection that takes longer than a poll is awaited by the next polls", async () => {
   const { world, membership, told } = slowNode({ leaseMs: 5_000, openMs: 30_000 });
-  const looked = membership.look();
+  const polled = membership.poll();
   await world.advance(29_000);
-  await looked;
+  await polled;
   expect(membership.unserved?.why).toBe("the database does not answer");
   await world.advance(10_000);
   expect(membership.isTrusted(0)).toBe(true);
   expect(told).toEqual({ openings: 1, owned: [0], closed: 0 });
 });
 
-test("a node that leaves while its database is being opened keeps no connection", async () => {
+test("leave: a connection that is still being opened is closed", async () => {
   const { world, membership, told } = slowNode({ leaseMs: 5_000, openMs: 30_000 });
-  void membership.look();
+  void membership.poll();
   void membership.leave();
   await world.advance(40_000);
   expect(told).toEqual({ openings: 1, owned: [], closed: 1 });
 });
 
-test("the longer the lease, the longer the database may take to answer a look", async () => {
-  const slow = slowNode({ leaseMs: 60_000, lookMs: 3_000 });
-  void slow.membership.look();
+test("the longer the lease, the longer the database may take to answer a poll", async () => {
+  const slow = slowNode({ leaseMs: 60_000, pollMs: 3_000 });
+  void slow.membership.poll();
   await slow.world.advance(200_000);
   expect(slow.membership.isTrusted(0)).toBe(true);
   // The time lags the database's by the duration of the answer.
   expect(slow.told).toEqual({ openings: 1, owned: [3_000], closed: 0 });
 
-  const silent = slowNode({ leaseMs: 5_000, lookMs: 3_000 });
-  void silent.membership.look();
-  await silent.world.advance(200_000);
-  expect(silent.membership.isTrusted(0)).toBe(false);
-  expect(silent.told.owned).toEqual([]);
+  const tooSlow = slowNode({ leaseMs: 5_000, pollMs: 3_000 });
+  void tooSlow.membership.poll();
+  await tooSlow.world.advance(200_000);
+  expect(tooSlow.membership.isTrusted(0)).toBe(false);
+  expect(tooSlow.told.owned).toEqual([]);
 });
 
-test("hear: of a node that has started anew, the process that is there now takes the former one's place", async () => {
-  const { world, membership, row } = onlooker();
+test("discover: a process that was restarted replaces the former one", async () => {
+  const { world, membership, row } = nonOwner();
   const node = {
     ...{ url: "http://b", version: "", startedAt: 0, seenAt: 0 },
     ...{ isDraining: false, isDrainRequested: false },
   };
   const keys = () => membership.others(0).map(({ key }) => key);
   await membership.join();
-  membership.hear({ ...node, key: "another", isLive: true });
-  // While the last look is recent, reports of other nodes are ignored.
+  membership.discover({ ...node, key: "another", isLive: true });
+  // While the last poll is recent, reports of other nodes are ignored.
   expect(keys()).toEqual([""]);
-  row.isAway = true;
+  row.isUnreachable = true;
   await world.advance(5_000);
-  membership.hear({ ...node, key: "present", isLive: true });
+  membership.discover({ ...node, key: "present", isLive: true });
   expect(keys()).toEqual(["present"]);
 });
 
-/** A node `a` with two shards and slow looks, and a live node `b` without shards. */
-function slowLooks(closeMs: number) {
+/** A node `a` with two shards and slow polls, and a live node `b` without shards. */
+function slowPolls(closeMs: number) {
   const world = new VirtualClock(1_000);
   const { clock } = new Host(world, 0);
   const later = (ms: number): Promise<void> => new Promise((done) => void after(clock, ms, done));
@@ -364,8 +363,8 @@ function slowLooks(closeMs: number) {
     if (row !== undefined) rows[shard] = { ...row, ...change };
   };
   const nodes: NodeTable = {
-    look: async ({ isDraining }) => {
-      asked.push(isDraining ? "look, draining" : "look");
+    heartbeat: async ({ isDraining }) => {
+      asked.push(isDraining ? "heartbeat, draining" : "heartbeat");
       const seenAt = world.now();
       const live = { ...node, url: "http://b", key: "b", seenAt };
       const seen = { shards: [...rows], isContested: false, nodes: [live], now: world.now() };
@@ -378,9 +377,9 @@ function slowLooks(closeMs: number) {
       set(shard, { url, epoch });
       return epoch;
     },
-    giveUp: async (_, { shard }, meantFor) => {
-      asked.push(`give up ${shard}`);
-      set(shard, { url: null, meantFor });
+    release: async (_, { shard }, reservedFor) => {
+      asked.push(`release ${shard}`);
+      set(shard, { url: null, reservedFor });
     },
     requestDrain: async () => true,
     leave: async () => undefined,
@@ -389,7 +388,7 @@ function slowLooks(closeMs: number) {
   const membership = new Membership({
     self: { url: "http://a", key: "a", version: "", isDraining: false },
     ...{ leaseMs: 5_000, clock, log: silentLog, shards: [0, 1] },
-    ...{ openNodes: async () => nodes, own: async () => undefined, lose: nothing },
+    ...{ openNodes: async () => nodes, open: async () => undefined, abandon: nothing },
     close: () => later(closeMs),
   });
   set(0, { url: "http://a" });
@@ -397,28 +396,28 @@ function slowLooks(closeMs: number) {
   return { world, membership, asked };
 }
 
-test("a shard that was just handed over is not taken back by a look that was sent before", async () => {
-  const { world, membership, asked } = slowLooks(600);
-  void membership.look();
-  while (!asked.includes("give up 1")) await world.advance(10);
-  // A look in flight returns the row from before.
-  expect(asked.at(-2)).toBe("look");
+test("a shard that was just handed over is not taken back after a poll that was sent before", async () => {
+  const { world, membership, asked } = slowPolls(600);
+  void membership.poll();
+  while (!asked.includes("release 1")) await world.advance(10);
+  // A poll in flight returns the row from before.
+  expect(asked.at(-2)).toBe("heartbeat");
   await world.advance(1_500);
   expect(asked.filter((text) => text === "take over 1").length).toBe(1);
 });
 
-test("drain: a look has said so before the first shard is given up", async () => {
-  const { world, membership, asked } = slowLooks(100);
-  const joined = membership.look();
+test("drain: a poll announces it before the first shard is released", async () => {
+  const { world, membership, asked } = slowPolls(100);
+  const joined = membership.poll();
   await world.advance(1_000);
   await joined;
-  void membership.look();
+  void membership.poll();
   void membership.drain();
   await world.advance(10_000);
-  const first = asked.findIndex((text) => text.startsWith("give up"));
-  expect(asked.slice(0, first)).toContain("look, draining");
-  expect(asked.slice(first).filter((text) => text.startsWith("give up"))).toEqual([
-    "give up 0",
-    "give up 1",
+  const first = asked.findIndex((text) => text.startsWith("release"));
+  expect(asked.slice(0, first)).toContain("heartbeat, draining");
+  expect(asked.slice(first).filter((text) => text.startsWith("release"))).toEqual([
+    "release 0",
+    "release 1",
   ]);
 });

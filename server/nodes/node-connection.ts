@@ -1,4 +1,4 @@
-// The connection to the table of nodes. It is reopened after a failure, and given up if it does not
+// The connection to the table of nodes. It is reopened after a failure, and abandoned if it does not
 // answer in time.
 
 import { after, type Clock } from "../../engine/model/clock.ts";
@@ -11,11 +11,11 @@ interface NodeConnectionOptions {
 }
 
 /**
- * A look that takes longer is given up along with its connection. The owner then has time for
- * further looks before another node may take its shards. A longer lease tolerates a slower
+ * A poll that takes longer is abandoned along with its connection. The owner then has time for
+ * further polls before another node may take over its shards. A longer lease tolerates a slower
  * database.
  */
-const answerMsMax = { least: 2_000, ofLease: 1 / 5 };
+const timeout = { minMs: 2_000, ofLease: 1 / 5 };
 
 export class NodeConnection {
   readonly #options: NodeConnectionOptions;
@@ -25,19 +25,14 @@ export class NodeConnection {
     this.#options = options;
   }
 
-  /** How long an answer may take. */
-  get answerMsMax(): number {
-    return Math.max(answerMsMax.least, this.#options.leaseMs * answerMsMax.ofLease);
-  }
-
-  /** Throws if the database cannot be reached. */
-  async open(): Promise<void> {
-    await this.#opening();
+  get timeoutMs(): number {
+    return Math.max(timeout.minMs, this.#options.leaseMs * timeout.ofLease);
   }
 
   /** Runs the work on the connection. After a failure, the connection is reopened on next use. */
   async use(work: (nodes: NodeTable) => Promise<void>): Promise<void> {
-    const nodes = await this.#opened();
+    // Opening may try several hosts, so it has its own timeouts and outlasts a poll that timed out.
+    const nodes = await this.withTimeout(this.#nodes ?? this.open());
     try {
       await work(nodes);
     } catch (cause) {
@@ -47,12 +42,8 @@ export class NodeConnection {
     }
   }
 
-  /** Opening may try several hosts, so it has its own timeouts and outlasts a look that gave up. */
-  #opened(): Promise<NodeTable> {
-    return this.inTime(this.#nodes ?? this.#opening());
-  }
-
-  #opening(): Promise<NodeTable> {
+  /** Rejects if the database is unreachable. */
+  open(): Promise<NodeTable> {
     const nodes = this.#options.openNodes();
     this.#nodes = nodes;
     nodes.catch(() => {
@@ -63,17 +54,17 @@ export class NodeConnection {
 
   /**
    * Resolves to `null` if there is no connection. A request that was not answered may still take
-   * effect; the next look shows whether it did.
+   * effect; the next poll shows whether it did.
    */
-  async ask<T>(ask: (nodes: NodeTable) => Promise<T>): Promise<T | null> {
-    return this.#nodes === null ? null : await this.inTime(this.#nodes.then(ask));
+  async query<T>(query: (nodes: NodeTable) => Promise<T>): Promise<T | null> {
+    return this.#nodes === null ? null : await this.withTimeout(this.#nodes.then(query));
   }
 
   /** Throws if the answer takes too long. */
-  async inTime<T>(answer: Promise<T>): Promise<T> {
-    const ms = this.answerMsMax;
+  async withTimeout<T>(answer: Promise<T>): Promise<T> {
+    const ms = this.timeoutMs;
     const { promise, reject } = Promise.withResolvers<never>();
-    const late = (): void => reject(new Error(`nothing came within ${ms} ms`));
+    const late = (): void => reject(new Error(`the database did not answer within ${ms} ms`));
     const timer = after(this.#options.clock, ms, late);
     try {
       return await Promise.race([answer, promise]);

@@ -8,7 +8,7 @@ import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
 import { closingFailure, noTestClock, QueueError } from "../../engine/model/errors.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import {
-  isAway,
+  isUnreachable,
   type NodeRow,
   type NodeTable,
   type Ownership,
@@ -101,8 +101,8 @@ export class Node {
     return new Membership({
       self: { url, key: this.key, version, isDraining: false },
       ...{ ...database, leaseMs, clock: this.#clock, openNodes, log },
-      own: (shard, epoch, now) => this.#own({ shard, ownership: { url, epoch }, now }),
-      lose: (shard) => this.#lose(shard),
+      open: (shard, epoch, now) => this.#open({ shard, ownership: { url, epoch }, now }),
+      abandon: (shard) => this.#abandon(shard),
       close: (shard) => this.#close(shard),
       handedOver: (shard, node) => void this.router.nudge(shard, node),
     });
@@ -149,7 +149,7 @@ export class Node {
     });
   }
 
-  async #own(place: Pick<Place, "shard" | "ownership" | "now">): Promise<void> {
+  async #open(place: Pick<Place, "shard" | "ownership" | "now">): Promise<void> {
     const { shard } = place;
     const engine = this.#options.createEngine({
       ...place,
@@ -171,7 +171,7 @@ export class Node {
     }
   }
 
-  #lose(shard: number): void {
+  #abandon(shard: number): void {
     this.#held.get(shard)?.abandon();
     this.#held.delete(shard);
   }
@@ -188,11 +188,11 @@ export class Node {
   async join(): Promise<void> {
     const joins = await Promise.allSettled(this.memberships.map((one) => one.join()));
     const causes = joins.flatMap((join) => (join.status === "rejected" ? [join.reason] : []));
-    const cause = causes.find((one) => !isAway(one));
+    const cause = causes.find((one) => !isUnreachable(one));
     if (cause !== undefined) throw cause;
     if (causes.length === joins.length) throw causes[0];
     for (const [database, { status }] of joins.entries()) {
-      if (status === "rejected") void this.memberships[database]?.look();
+      if (status === "rejected") void this.memberships[database]?.poll();
     }
   }
 
@@ -210,12 +210,12 @@ export class Node {
 
   figures(): NodeStats {
     const { forwarded, peersUp } = this.router;
-    const held = this.memberships.flatMap((membership) => membership.held);
+    const held = this.memberships.flatMap((membership) => membership.openShards);
     const live = this.memberships.flatMap((membership) => membership.live.map(({ url }) => url));
     return {
       ...{ forwarded, peersUp, held, nodes: new Set(live).size },
       isTrusted: this.memberships.every(({ isStale }) => !isStale),
-      takeovers: this.memberships.flatMap(({ takeovers }) => takeovers),
+      takeovers: this.memberships.flatMap((one) => Object.values(one.takeovers)),
       handOvers: this.memberships.reduce((sum, { handOvers }) => sum + handOvers, 0),
     };
   }

@@ -59,7 +59,7 @@ test("a torn frame of calls closes the connection, and begins no call", async ()
   };
   const app = peerRoutes({
     ...{
-      seen: () => null as never,
+      views: () => null as never,
       requestDrain: () => null as never,
       router: router as unknown as Router,
       key: "k",

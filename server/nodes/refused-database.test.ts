@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { steadyClock } from "../../engine/model/clock.ts";
-import type { NodeRow, NodesSeen, NodeTable, Self } from "../../stores/nodes.ts";
+import type { ClusterView, NodeRow, NodeTable, Self } from "../../stores/nodes.ts";
 import { StoreError } from "../../stores/store.ts";
 import { CallServer } from "../calls/call-server.ts";
 import { silentLog } from "../testing/memory-engine.ts";
@@ -15,7 +15,7 @@ const shards = Array.from({ length: 6 }, (_, shard) => shard);
 
 test("nodes that no database answers try it in their rhythm, and not as fast as they can", async () => {
   const clock = steadyClock();
-  let isAway = false;
+  let isUnreachable = false;
   const tries = new Map<string, number>();
   const urls = ["http://a", "http://b", "http://c"];
   const nodeOf = (url: string): NodeRow => ({
@@ -28,13 +28,13 @@ test("nodes that no database answers try it in their rhythm, and not as fast as 
       url: urls[shard % 3] as string,
       epoch: 1,
       isLapsed: false,
-      meantFor: null,
+      reservedFor: null,
       takenAt: null,
     },
   }));
   const tableOf = (): NodeTable => ({
-    look: async (_: Self): Promise<NodesSeen> => {
-      if (isAway) throw new StoreError("failed", "the connection was refused");
+    heartbeat: async (_: Self): Promise<ClusterView> => {
+      if (isUnreachable) throw new StoreError("failed", "the connection was refused");
       const leaseUntil = clock.precise() + leaseMs;
       const seen = rows.map((row) => ({ ...row, leaseUntil }));
       return { shards: seen, isContested: false, nodes: urls.map(nodeOf), now: clock.precise() };
@@ -45,7 +45,7 @@ test("nodes that no database answers try it in their rhythm, and not as fast as 
       row.epoch += 1;
       return row.epoch;
     },
-    giveUp: async () => undefined,
+    release: async () => undefined,
     requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
@@ -76,12 +76,12 @@ test("nodes that no database answers try it in their rhythm, and not as fast as 
       self: { url, key: url, version: "", isDraining: false },
       ...{ shards, leaseMs, clock, log: silentLog },
       openNodes: async () => {
-        if (!isAway) return tableOf();
+        if (!isUnreachable) return tableOf();
         tries.set(url, (tries.get(url) ?? 0) + 1);
         throw new StoreError("failed", "the connection was refused");
       },
-      own: async () => undefined,
-      lose: () => undefined,
+      open: async () => undefined,
+      abandon: () => undefined,
       close: async () => undefined,
     });
     memberships.push(membership);
@@ -94,8 +94,8 @@ test("nodes that no database answers try it in their rhythm, and not as fast as 
     await membership.join();
   }
   await Bun.sleep(300);
-  expect(memberships.map(({ held }) => held.length)).toEqual([2, 2, 2]);
-  isAway = true;
+  expect(memberships.map(({ openShards }) => openShards.length)).toEqual([2, 2, 2]);
+  isUnreachable = true;
   // After a lease, no node trusts its ownership.
   await Bun.sleep(leaseMs);
   tries.clear();
@@ -103,7 +103,7 @@ test("nodes that no database answers try it in their rhythm, and not as fast as 
   await Bun.sleep(1_000);
   for (const router of routers.values()) router.close();
   await Promise.all(memberships.map((one) => one.leave()));
-  // Each node looks ten times per lease.
+  // Each node polls ten times per lease.
   for (const count of tries.values()) expect(count).toBeLessThan(40);
   expect(calls).toBeLessThan(400);
 }, 20_000);

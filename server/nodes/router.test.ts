@@ -17,14 +17,13 @@ import { silentLog } from "../testing/memory-engine.ts";
 import type { Membership } from "./membership.ts";
 import { ping } from "./peer.ts";
 import { Router } from "./router.ts";
+import { Watchers } from "./watchers.ts";
 
 /** This node always owns the shard. */
 const owner: Partial<Membership> = {
-  ...{ version: 1, isLast: false, isStale: false },
+  ...{ watchers: new Watchers(steadyClock()), isLast: false, isStale: false },
   ...{ isTrusted: () => true, isOwner: () => true, isChanging: () => false },
-  ...{ others: () => [], ownerOf: () => null, ownerNode: () => null },
-  watch: () => undefined,
-  change: () => Promise.resolve(),
+  ...{ others: () => [], ownerNode: () => null },
 };
 
 const body = { queue_name: "orders", request_timeout: "10ms", batch_size: 1, lease_timeout: null };
@@ -108,8 +107,7 @@ function elsewhere(url: string | null) {
     ...owner,
     ...{ isTrusted: () => false, isOwner: () => false },
     others: () => [silent],
-    ownerOf: () => (url === null ? null : { url, epoch: 1, isLapsed: false }),
-    change: (_, ms) => new Promise((resolve) => void clock.at(clock.now() + ms, resolve)),
+    ...{ ownerNode: () => (url === null ? null : silent), watchers: new Watchers(clock) },
   };
   const sent: string[] = [];
   const router = new Router({

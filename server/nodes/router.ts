@@ -103,20 +103,21 @@ export class Router {
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    for (const membership of options.memberships) membership.watch(() => this.#look(membership));
+    for (const membership of options.memberships)
+      membership.watchers.add(() => this.#ownersChanged(membership));
   }
 
   #of(shard: number): Membership {
     return ofShard(shard, this.#options.memberships);
   }
 
-  /** Runs after each change of an owner, and after each failed look. */
-  #look(membership: Membership): void {
+  /** Runs after each poll. */
+  #ownersChanged(membership: Membership): void {
     if (membership.isStale) {
-      for (const shard of membership.held) void this.#lookForOwner(shard);
+      for (const shard of membership.openShards) void this.#findOwner(shard);
       return;
     }
-    for (const { shard, url } of membership.seen.shards) {
+    for (const { shard, url } of membership.view.shards) {
       const before = this.#owners.get(shard) ?? null;
       this.#owners.set(shard, url);
       // The former owner may not know that its leases can no longer be served.
@@ -127,9 +128,9 @@ export class Router {
 
   /** The node owns no shard and takes none. */
   #isGone(url: string): boolean {
-    return this.#options.memberships.every(({ live, seen }) => {
+    return this.#options.memberships.every(({ live, view }) => {
       const node = live.find((one) => one.url === url);
-      return (node?.isDraining ?? true) && !seen.shards.some((shard) => shard.url === url);
+      return (node?.isDraining ?? true) && !view.shards.some((shard) => shard.url === url);
     });
   }
 
@@ -149,7 +150,7 @@ export class Router {
   }
 
   /** With the database unreachable, a call to all nodes finds the owner: only the owner answers. */
-  async #lookForOwner(shard: number): Promise<void> {
+  async #findOwner(shard: number): Promise<void> {
     const caller = new Caller({ client: patient, requestKey: null });
     // A late answer shows the owner as well.
     const answerBy = Number.POSITIVE_INFINITY;
@@ -207,7 +208,7 @@ export class Router {
     let isLost = false;
     let left = body;
     for (let tries = 1; ; tries += 1) {
-      const { version } = membership;
+      const { version } = membership.watchers;
       const outcome = await (membership.isTrusted(shard)
         ? this.#here(left, { ...work, deadline })
         : this.#there(left, { shard, operation, caller, answerBy }));
@@ -221,7 +222,7 @@ export class Router {
       }
       // Nodes without a database would send a call back and forth on what each of them knew last.
       if (membership.isStale && tries % staleTries === 0) await this.#pause(staleMs);
-      await membership.change(version, Math.min(changeMsMax, deadline - this.#now()));
+      await membership.watchers.nextChange(version, Math.min(changeMsMax, deadline - this.#now()));
       left = this.#withTimeLeft(body, deadline);
     }
   }
@@ -262,9 +263,9 @@ export class Router {
     const { shard } = work;
     const membership = this.#of(shard);
     const others = this.#others(shard);
-    const url = membership.ownerOf(shard)?.url;
+    const owner = membership.ownerNode(shard)?.url;
     let outcome: Outcome<JsonText> = { is: "moved" };
-    for (const node of membership.isStale ? others : others.filter((one) => one.url === url)) {
+    for (const node of membership.isStale ? others : others.filter(({ url }) => url === owner)) {
       if (work.caller.signal.aborted || this.#now() >= work.answerBy) break;
       outcome = await this.#forward(node, body, work);
       if (outcome.is !== "moved") break;
@@ -290,10 +291,10 @@ export class Router {
       this.#unreached.delete(node.url);
     }
     const membership = this.#of(shard);
-    if (answer.is === "done" || answer.is === "failure") membership.depose(shard);
+    if (answer.is === "done" || answer.is === "failure") membership.stepDown(shard);
     if (answer.is === "moved") {
-      void membership.look();
-      if (answer.owner !== null) membership.hear(answer.owner);
+      void membership.poll();
+      if (answer.owner !== null) membership.discover(answer.owner);
     }
     const is = afterAnswer(answer, { operation, isKeyed });
     switch (is) {
@@ -328,7 +329,7 @@ export class Router {
     let answer = await this.#askOwner(shard, asked);
     // Do not wait for a look at an unreachable database; its looks continue on their own.
     if ((answer === null || answer.is === "moved") && !this.#of(shard).isStale) {
-      await this.#of(shard).look();
+      await this.#of(shard).poll();
       answer = await this.#askOwner(shard, asked);
     }
     const isAnswered = answer !== null && ["done", "failure", "refusal"].includes(answer.is);
@@ -340,8 +341,8 @@ export class Router {
   /** `null`: the owner is not known. */
   async #askOwner(shard: number, asked: Call): Promise<Forwarded | null> {
     const membership = this.#of(shard);
-    const url = membership.ownerOf(shard)?.url;
-    const node = membership.others(shard).find((one) => one.url === url);
+    const owner = membership.ownerNode(shard)?.url;
+    const node = membership.others(shard).find(({ url }) => url === owner);
     if (node === undefined) return null;
     return await this.#peer(node).call(asked, patient, Number.POSITIVE_INFINITY);
   }
@@ -358,7 +359,7 @@ export class Router {
     const deadline = this.#now() + (timeoutMs(body) ?? timeoutMsDefault);
     const membership = this.#of(shard);
     // The other node may have seen an ownership that this one has not.
-    if (!(membership.isOwner(shard) || membership.isChanging(shard))) await membership.look();
+    if (!(membership.isOwner(shard) || membership.isChanging(shard))) await membership.poll();
     const left = await this.#settled(body, { shard, deadline, caller });
     if (route === undefined || !this.#of(shard).isTrusted(shard)) return this.#moved(shard);
     try {
@@ -408,7 +409,7 @@ export class Router {
     let left = body;
     while (membership.isChanging(shard) && this.#now() < deadline && !caller.signal.aborted) {
       const leftMs = Math.min(changeMsMax, deadline - this.#now());
-      await membership.change(membership.version, leftMs);
+      await membership.watchers.nextChange(membership.watchers.version, leftMs);
       left = this.#withTimeLeft(left, deadline);
     }
     return left;

@@ -1,41 +1,52 @@
-// This node's ownership of one shard: opening it once its row names this node, and closing it and
-// freeing the row, or losing it to another node.
+// This node's ownership of one shard, from the takeover to the release of its row or the loss to
+// another node.
 
-import type { NodeRow, ShardEpoch, ShardRow } from "../../stores/nodes.ts";
+import type { NodeRow, Self, ShardRow } from "../../stores/nodes.ts";
 import type { Log } from "../observability/log.ts";
+import type { NodeConnection } from "./node-connection.ts";
+import type { TakeoversByReason } from "./takeover-stats.ts";
 
 /** What a node does with a shard that it owns. */
 export interface ShardActions {
   /**
-   * Opens the shard for this epoch. The shard may be lost meanwhile, and even taken over again: if
-   * the epoch is no longer current once it is open, what was opened must be abandoned.
+   * Opens the shard for this epoch. The ownership may be lost meanwhile, and even be taken over
+   * again: if the shard is abandoned before it is open, the opening must have no effect.
    */
-  readonly own: (shard: number, epoch: number, databaseNow: number) => Promise<void>;
+  readonly open: (shard: number, epoch: number, databaseNow: number) => Promise<void>;
   /** The shard, open or being opened, belongs to another node now, or must be reopened. */
-  readonly lose: (shard: number) => void;
+  readonly abandon: (shard: number) => void;
   /**
    * Closes an open shard for a hand-over; it answers no further calls. Must end even if the
-   * database is unreachable. The shard may be lost meanwhile.
+   * database is unreachable. The ownership may be lost meanwhile.
    */
   readonly close: (shard: number) => Promise<void>;
-  /** The row is free: the node that it is meant for can be notified. */
+  /** The row is free: the node that it is reserved for can be notified. */
   readonly handedOver?: (shard: number, node: NodeRow) => void;
 }
 
 export interface ShardOwnershipOptions {
   readonly shard: number;
+  readonly self: Self;
+  readonly connection: NodeConnection;
   readonly actions: ShardActions;
   /** Milliseconds by a steady clock. */
   readonly now: () => number;
   /** The pause after further failures to open, long enough for any other node to try. */
   readonly retryAgainMs: number;
-  /** Resolves to whether the row is known to be free; may throw. */
-  readonly giveUp: (held: ShardEpoch, meantFor: string | null) => Promise<boolean>;
+  readonly takeovers: TakeoversByReason;
   /** This node has changed the row. */
-  readonly rowChanged: (shard: number, change: Partial<ShardRow>) => void;
+  readonly rowChanged: (change: Partial<ShardRow>) => void;
   /** The state of the shard at this node has changed. */
   readonly changed: () => void;
   readonly log: Log;
+}
+
+interface Takeover {
+  readonly row: ShardRow;
+  /** The database's clock in the poll that returned the row. */
+  readonly databaseNow: number;
+  /** When the row was read, by the steady clock. */
+  readonly readAt: number;
 }
 
 /**
@@ -50,7 +61,7 @@ const retryMs = 1_000;
 export class ShardOwnership {
   readonly #options: ShardOwnershipOptions;
   #phase: Phase = "none";
-  /** The epoch of this node's ownership, until it frees the row. */
+  /** The epoch of this node's ownership, until it releases the row. */
   #epoch: number | null = null;
   #failures = 0;
   #retryAt = Number.NEGATIVE_INFINITY;
@@ -77,36 +88,58 @@ export class ShardOwnership {
     return ["opening", "closing", "releasing"].includes(this.#phase);
   }
 
-  get isTakeable(): boolean {
+  get canTakeOver(): boolean {
     return this.#phase === "none" && this.#options.now() >= this.#retryAt;
   }
 
-  /** Starts to open the shard, whose row names this node. Looks must not wait for it. */
-  taken(row: ShardEpoch & { readonly url: string }, databaseNow: number, opened: () => void): void {
-    const { shard, actions, rowChanged, changed, log } = this.#options;
-    const { url, epoch } = row;
+  /** This node does not own the shard, and no hand-over is running. */
+  get isReleased(): boolean {
+    return this.#epoch === null && this.#handingOver === null;
+  }
+
+  /**
+   * Writes this node into the shard's row and starts to open the shard. Resolves to whether it is
+   * the owner, without waiting for the opening. Throws if the database is unreachable.
+   */
+  async takeOver({ row, databaseNow, readAt }: Takeover): Promise<boolean> {
+    const { shard, self, connection, now, takeovers, rowChanged, log } = this.#options;
+    const { url } = self;
+    const epoch = await connection.query((nodes) =>
+      nodes.takeOver(self, shard, row.isLapsed ? row.leaseUntil : null),
+    );
+    // If the process was stopped since then, another node may already own the shard.
+    if (epoch === null || now() - readAt >= connection.timeoutMs) return false;
+    const takenAt = databaseNow + Math.floor(now() - readAt);
+    const reason = row.url === null ? "free" : row.isLapsed ? "lapsed" : "own";
+    const stats = takeovers[reason];
+    stats.count += 1;
+    log.info("takes a shard over", { shard, epoch, why: reason });
     this.#phase = "opening";
     this.#epoch = epoch;
-    rowChanged(shard, { url, epoch, isLapsed: false, meantFor: null, takenAt: databaseNow });
+    rowChanged({ url, epoch, isLapsed: false, reservedFor: null, takenAt });
+    void this.#open(epoch, takenAt, () => stats.seconds.add((now() - readAt) / 1_000));
+    return true;
+  }
+
+  async #open(epoch: number, databaseNow: number, opened: () => void): Promise<void> {
+    const { shard, actions, now, retryAgainMs, changed, log } = this.#options;
     const isOpening = (): boolean => this.#epoch === epoch && this.#phase === "opening";
-    void actions.own(shard, epoch, databaseNow).then(
-      () => {
-        if (!isOpening()) return;
-        this.#phase = "open";
-        this.#failures = 0;
-        opened();
-        log.info("owns a shard", { shard, epoch });
-        changed();
-      },
-      async (cause: unknown) => {
-        log.error("shard cannot be opened", cause, { shard, epoch });
-        if (!isOpening()) return;
-        this.#failures += 1;
-        const { retryAgainMs } = this.#options;
-        this.#retryAt = this.#options.now() + (this.#failures === 1 ? retryMs : retryAgainMs);
-        await this.#release(epoch, null);
-      },
-    );
+    try {
+      await actions.open(shard, epoch, databaseNow);
+    } catch (cause) {
+      log.error("shard cannot be opened", cause, { shard, epoch });
+      if (!isOpening()) return;
+      this.#failures += 1;
+      this.#retryAt = now() + (this.#failures === 1 ? retryMs : retryAgainMs);
+      await this.#release(epoch, null);
+      return;
+    }
+    if (!isOpening()) return;
+    this.#phase = "open";
+    this.#failures = 0;
+    opened();
+    log.info("owns a shard", { shard, epoch });
+    changed();
   }
 
   /** Another node owns the shard, or it must be reopened. Returns whether this node owned it. */
@@ -114,13 +147,8 @@ export class ShardOwnership {
     if (this.#epoch === null) return false;
     this.#epoch = null;
     this.#phase = this.#phase === "closing" ? "abandoned" : "none";
-    this.#options.actions.lose(this.shard);
+    this.#options.actions.abandon(this.shard);
     return true;
-  }
-
-  /** This node owns the shard, or its hand-over has not ended. */
-  get isHeld(): boolean {
-    return this.#epoch !== null || this.#handingOver !== null;
   }
 
   /** Closes the shard and frees its row, for `to` or any node. Resolves to whether it is free. */
@@ -140,7 +168,7 @@ export class ShardOwnership {
     this.#phase = "closing";
     changed();
     if (wasOpen) await this.#close(epoch);
-    else actions.lose(shard);
+    else actions.abandon(shard);
     if (this.#epoch !== epoch) {
       this.#phase = "none";
       return false;
@@ -156,18 +184,22 @@ export class ShardOwnership {
       await actions.close(shard);
     } catch (cause) {
       log.error("shard cannot be closed", cause, { shard, epoch });
-      if (this.#epoch === epoch) actions.lose(shard);
+      if (this.#epoch === epoch) actions.abandon(shard);
     }
   }
 
-  /** Resolves to whether the row is known to be free; if not, the next look shows the owner. */
-  async #release(epoch: number, meantFor: string | null): Promise<boolean> {
-    const { shard, giveUp, rowChanged, changed } = this.#options;
+  /** Resolves to whether the row is known to be free; if not, the next poll returns the owner. */
+  async #release(epoch: number, reservedFor: string | null): Promise<boolean> {
+    const { shard, self, connection, rowChanged, changed } = this.#options;
     this.#phase = "releasing";
     this.#epoch = null;
-    const isFree = await giveUp({ shard, epoch }, meantFor).catch(() => false);
+    const released = connection.query(async (nodes) => {
+      await nodes.release(self, { shard, epoch }, reservedFor);
+      return true;
+    });
+    const isFree = (await released.catch(() => false)) ?? false;
     this.#phase = "none";
-    if (isFree) rowChanged(shard, { url: null, meantFor });
+    if (isFree) rowChanged({ url: null, reservedFor });
     changed();
     return isFree;
   }

@@ -11,7 +11,7 @@ export class StalenessTracker {
   #known: ReadonlyMap<string, Known> = new Map();
 
   /** `values` is the complete list; names that are absent are forgotten. */
-  see(values: readonly (readonly [name: string, value: string])[], now: number): void {
+  update(values: readonly (readonly [name: string, value: string])[], now: number): void {
     this.#known = new Map(
       values.map(([name, value]) => {
         const known = this.#known.get(name);
@@ -21,7 +21,7 @@ export class StalenessTracker {
   }
 
   /** Milliseconds; 0 for an unknown name. */
-  msOf(name: string, now: number): number {
+  unchangedMs(name: string, now: number): number {
     return now - (this.#known.get(name)?.since ?? now);
   }
 }

@@ -18,13 +18,13 @@ test.each([5_000, 20_000, 40_000, 60_000])(
       ...{ clock, random: seededRandom(1), shards, leaseMs },
       committed: () => undefined,
     });
-    const start = (name: string, own: (shard: number) => Promise<void>): Membership => {
+    const start = (name: string, open: (shard: number) => Promise<void>): Membership => {
       const host = new Host(clock, 0);
       const membership = new Membership({
         self: { url: `http://${name}`, key: name, version: "", isDraining: false },
-        ...{ shards, leaseMs, clock: host.clock, log: silentLog, own },
+        ...{ shards, leaseMs, clock: host.clock, log: silentLog, open },
         openNodes: () => database.openNodes(host),
-        lose: () => undefined,
+        abandon: () => undefined,
         close: async () => undefined,
       });
       void membership.join();
@@ -39,7 +39,7 @@ test.each([5_000, 20_000, 40_000, 60_000])(
     let served = 0;
     for (let step = 0; step < 1_000; step += 1) {
       await clock.advance(600);
-      if ([...a.held, ...b.held].includes(2)) served += 1;
+      if ([...a.openShards, ...b.openShards].includes(2)) served += 1;
     }
     // Of ten minutes, a few seconds per minute may be unserved.
     expect(served).toBeGreaterThan(500);

@@ -10,17 +10,16 @@ import { silentLog } from "../testing/memory-engine.ts";
 import type { Membership } from "./membership.ts";
 import { ping, pong } from "./peer.ts";
 import { Router } from "./router.ts";
+import { Watchers } from "./watchers.ts";
 
 const node: NodeRow = {
   ...{ url: "http://b", key: "b", version: "", startedAt: 0, seenAt: 0 },
   ...{ isDraining: false, isDrainRequested: false, isLive: true },
 };
-const sleeps = (_: number, ms: number) => Bun.sleep(ms);
 const common: Partial<Membership> = {
-  ...{ version: 1, isLast: false, isStale: false },
-  ...{ watch: () => undefined, change: sleeps, look: async () => undefined },
-  ...{ isChanging: () => false, depose: () => undefined, hear: () => undefined },
-  ...{ ownerOf: () => ({ url: node.url, epoch: 1, isLapsed: false }), ownerNode: () => node },
+  ...{ watchers: new Watchers(steadyClock()), isLast: false, isStale: false },
+  ...{ poll: async () => undefined, ownerNode: () => node },
+  ...{ isChanging: () => false, stepDown: () => undefined, discover: () => undefined },
 };
 
 test("its caller is told why it was not done, and not that nobody has the shard of its queue", async () => {

@@ -26,7 +26,7 @@ export class Watchers {
   }
 
   /** Resolves once the version differs from `version`, or after `ms`. */
-  async change(version: number, ms: number): Promise<void> {
+  async nextChange(version: number, ms: number): Promise<void> {
     if (version !== this.#version) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#runs.add(resolve);

@@ -6,8 +6,8 @@ import type { EngineStatus, ShardStatus } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { shareOf } from "../../engine/model/placement.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
-import type { Membership } from "../nodes/membership.ts";
 import type { Router } from "../nodes/router.ts";
+import type { TakeoverStats } from "../nodes/takeover-stats.ts";
 import { counter, type Family, gauge, histogram, metricsText, type Sample } from "./families.ts";
 import type { LostCommits } from "./lost-commits.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
@@ -49,7 +49,7 @@ export interface NodeStats {
   readonly isTrusted: boolean;
   /** Shards that it has handed over. */
   readonly handOvers: number;
-  readonly takeovers: Membership["takeovers"];
+  readonly takeovers: readonly TakeoverStats[];
   readonly forwarded: Router["forwarded"];
   readonly peersUp: number;
   readonly nodes: number;

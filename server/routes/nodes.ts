@@ -1,6 +1,6 @@
 // Routes for the nodes of the cluster.
 
-import type { NodeRow, NodesSeen } from "../../stores/nodes.ts";
+import type { ClusterView, NodeRow } from "../../stores/nodes.ts";
 import { HttpError } from "../http/reply.ts";
 import type { DrainRequest } from "../nodes/drain-requests.ts";
 import { isGiven } from "../wire/fields.ts";
@@ -9,7 +9,7 @@ import type { Routes } from "./route.ts";
 
 export interface ClusterNodes {
   /** By database. */
-  readonly seen: () => readonly NodesSeen[];
+  readonly views: () => readonly ClusterView[];
   readonly requestDrain: (request: DrainRequest) => Promise<NodeRow>;
 }
 
@@ -17,7 +17,7 @@ export interface ClusterNodes {
 export function nodesRoutes(nodes: ClusterNodes | undefined): Routes<"listNodes" | "drainNode"> {
   return {
     async listNodes() {
-      return nodesPage(nodes?.seen() ?? []);
+      return nodesPage(nodes?.views() ?? []);
     },
 
     async drainNode({ url, draining }) {
@@ -26,7 +26,7 @@ export function nodesRoutes(nodes: ClusterNodes | undefined): Routes<"listNodes"
         throw new HttpError("not_a_node", message);
       }
       const isRequested = isGiven(draining) ? draining : true;
-      return nodeInfo(await nodes.requestDrain({ url, isRequested }), nodes.seen());
+      return nodeInfo(await nodes.requestDrain({ url, isRequested }), nodes.views());
     },
   };
 }

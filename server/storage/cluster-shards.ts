@@ -4,7 +4,7 @@
 import { limits } from "../../engine/model/limits.ts";
 import {
   type ClusterShape,
-  isAway,
+  isUnreachable,
   type NodeTable,
   refuseEmpty,
   refuseOtherShape,
@@ -46,7 +46,7 @@ export async function resolveShardCount(config: Config): Promise<number> {
   const causes = inspected.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
   const recorded = found.find((one) => one.recorded !== null)?.recorded ?? null;
   for (const cause of causes) {
-    if (!isAway(cause)) throw cause;
+    if (!isUnreachable(cause)) throw cause;
     // The shape of a cluster is recorded only when all databases are reachable.
     if (recorded === null) throw databases.length === 1 ? cause : forNewCluster(cause);
   }

@@ -1,21 +1,21 @@
 // Converts the nodes of a cluster and their shards to replies.
 
 import type * as wire from "../../openapi/schemas.ts";
-import type { NodeRow, NodesSeen, ShardRow } from "../../stores/nodes.ts";
+import type { ClusterView, NodeRow, ShardRow } from "../../stores/nodes.ts";
 import { instantText } from "./fields.ts";
 
-/** `seen`: by database; empty for a single server. */
-export function nodesPage(seen: readonly NodesSeen[]): wire.NodesListReply {
+/** `views`: by database; empty for a single server. */
+export function nodesPage(views: readonly ClusterView[]): wire.NodesListReply {
   const latest = new Map<string, NodeRow>();
-  for (const node of seen.flatMap((one) => one.nodes)) {
+  for (const node of views.flatMap((one) => one.nodes)) {
     const other = latest.get(node.url);
     // A node is live if any of the databases shows it as live.
     if (other === undefined || (!other.isLive && node.isLive)) latest.set(node.url, node);
   }
   const nodes = [...latest.values()].toSorted((a, b) => (a.url < b.url ? -1 : 1));
   return {
-    items: nodes.map((node) => nodeInfo(node, seen)),
-    shards: shardsIn(seen).map(({ shard, url, epoch, takenAt }) => ({
+    items: nodes.map((node) => nodeInfo(node, views)),
+    shards: shardsIn(views).map(({ shard, url, epoch, takenAt }) => ({
       shard,
       node: url ?? "",
       epoch,
@@ -24,15 +24,15 @@ export function nodesPage(seen: readonly NodesSeen[]): wire.NodesListReply {
   };
 }
 
-/** `seen`: by database. */
-export function nodeInfo(node: NodeRow, seen: readonly NodesSeen[]): wire.NodeInfo {
+/** `views`: by database. */
+export function nodeInfo(node: NodeRow, views: readonly ClusterView[]): wire.NodeInfo {
   const { url, version, startedAt, seenAt, isDraining, isDrainRequested, isLive } = node;
   return {
     url,
     version,
     started_at: instantText(startedAt),
     seen_at: instantText(seenAt),
-    shards: shardsIn(seen)
+    shards: shardsIn(views)
       .filter((one) => one.url === url)
       .map(({ shard }) => shard),
     draining: isDraining || isDrainRequested,
@@ -40,6 +40,6 @@ export function nodeInfo(node: NodeRow, seen: readonly NodesSeen[]): wire.NodeIn
   };
 }
 
-function shardsIn(seen: readonly NodesSeen[]): ShardRow[] {
-  return seen.flatMap((one) => one.shards).toSorted((a, b) => a.shard - b.shard);
+function shardsIn(views: readonly ClusterView[]): ShardRow[] {
+  return views.flatMap((one) => one.shards).toSorted((a, b) => a.shard - b.shard);
 }

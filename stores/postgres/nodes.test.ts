@@ -28,34 +28,37 @@ async function script(text: string): Promise<void> {
   await admin.close();
 }
 
-test("takeOver: where the database's clock was set back, from an owner that is seen to renew nothing", async () => {
+test("takeOver: where the database's clock was set back, from an owner that has renewed nothing", async () => {
   const nodes = await open("owners", oneDatabase(1));
-  const lookOf = async (node: Self, epoch: number | null) => {
-    const { shards, now } = await nodes.look(node, epoch === null ? [] : [{ shard: 0, epoch }]);
+  const heartbeatOf = async (node: Self, epoch: number | null) => {
+    const { shards, now } = await nodes.heartbeat(
+      node,
+      epoch === null ? [] : [{ shard: 0, epoch }],
+    );
     return { ...shards[0], leaseUntil: shards[0]?.leaseUntil ?? 0, now };
   };
   expect(await nodes.takeOver(a, 0, null)).toBe(1);
   // As written by a clock that was an hour ahead.
   await script("UPDATE owners_nodes.shard SET lease_until = lease_until + 3600000");
-  const { leaseUntil, now, takenAt, ...row } = await lookOf(b, null);
+  const { leaseUntil, now, takenAt, ...row } = await heartbeatOf(b, null);
   expect(takenAt).toBeWithin(now - 60_000, now + 1);
-  expect(row).toEqual({ shard: 0, url: a.url, epoch: 1, isLapsed: false, meantFor: null });
+  expect(row).toEqual({ shard: 0, url: a.url, epoch: 1, isLapsed: false, reservedFor: null });
   expect(leaseUntil).toBeGreaterThan(now + 3_000_000);
   expect(await nodes.takeOver(b, 0, null)).toBe(null);
   expect(await nodes.takeOver(b, 0, leaseUntil - 1)).toBe(null);
   // The owner had only been suspended.
-  await lookOf(a, 1);
+  await heartbeatOf(a, 1);
   expect(await nodes.takeOver(b, 0, leaseUntil)).toBe(null);
-  const renewed = await lookOf(b, null);
+  const renewed = await heartbeatOf(b, null);
   expect(renewed.leaseUntil).toBeLessThan(leaseUntil);
   expect(await nodes.takeOver(b, 0, renewed.leaseUntil)).toBe(2);
   await nodes.close();
 });
 
-test("look: renews exactly the shards that are held as of their epochs, and takeOver moves one alone", async () => {
+test("heartbeat: renews exactly the shards that are owned at their epochs, and takeOver moves one alone", async () => {
   const nodes = await open("several", oneDatabase(4));
-  const lapsed = async (node: Self, held: Parameters<PostgresNodes["look"]>[1]) =>
-    (await nodes.look(node, held)).shards.map(({ isLapsed }) => isLapsed);
+  const lapsed = async (node: Self, held: Parameters<PostgresNodes["heartbeat"]>[1]) =>
+    (await nodes.heartbeat(node, held)).shards.map(({ isLapsed }) => isLapsed);
   for (const shard of [0, 1, 2, 3]) expect(await nodes.takeOver(a, shard, null)).toBe(1);
   await script("UPDATE several_nodes.shard SET lease_until = 1");
   // Shard 1 with an old epoch, shards 2 and 3 not at all.
@@ -67,7 +70,7 @@ test("look: renews exactly the shards that are held as of their epochs, and take
   expect(await lapsed(a, held)).toEqual([false, true, true, true]);
   expect(await nodes.takeOver(b, 0, null)).toBe(null);
   expect(await nodes.takeOver(b, 3, null)).toBe(2);
-  const { shards } = await nodes.look(b, []);
+  const { shards } = await nodes.heartbeat(b, []);
   expect(shards.map(({ shard, url, epoch }) => [shard, url, epoch])).toEqual([
     [0, a.url, 1],
     [1, a.url, 1],
@@ -77,29 +80,29 @@ test("look: renews exactly the shards that are held as of their epochs, and take
   await nodes.close();
 });
 
-test("giveUp: frees a shard for a node, unless it has another owner or epoch by now", async () => {
+test("release: frees a shard for a node, unless it has another owner or epoch by now", async () => {
   const nodes = await open("given", oneDatabase(2));
-  const row = async () => (await nodes.look(b, [])).shards[1];
+  const row = async () => (await nodes.heartbeat(b, [])).shards[1];
   expect(await nodes.takeOver(a, 1, null)).toBe(1);
-  await nodes.giveUp(b, { shard: 1, epoch: 1 }, b.url);
-  await nodes.giveUp(a, { shard: 1, epoch: 2 }, b.url);
-  expect(await row()).toMatchObject({ url: a.url, epoch: 1, meantFor: null });
-  await nodes.giveUp(a, { shard: 1, epoch: 1 }, b.url);
-  expect(await row()).toMatchObject({ url: null, epoch: 1, meantFor: b.url });
+  await nodes.release(b, { shard: 1, epoch: 1 }, b.url);
+  await nodes.release(a, { shard: 1, epoch: 2 }, b.url);
+  expect(await row()).toMatchObject({ url: a.url, epoch: 1, reservedFor: null });
+  await nodes.release(a, { shard: 1, epoch: 1 }, b.url);
+  expect(await row()).toMatchObject({ url: null, epoch: 1, reservedFor: b.url });
   expect(await nodes.takeOver(b, 1, null)).toBe(2);
-  expect(await row()).toMatchObject({ url: b.url, epoch: 2, meantFor: null });
+  expect(await row()).toMatchObject({ url: b.url, epoch: 2, reservedFor: null });
   await nodes.close();
 });
 
 test("takeOver: records when, by the database's clock, until the next one", async () => {
   const nodes = await open("taken", oneDatabase(2));
-  const takenAt = async () => (await nodes.look(b, [])).shards.map((row) => row.takenAt);
+  const takenAt = async () => (await nodes.heartbeat(b, [])).shards.map((row) => row.takenAt);
   expect(await takenAt()).toEqual([null, null]);
   await nodes.takeOver(a, 1, null);
   const [, first = null] = await takenAt();
   expect(first).toBeGreaterThan(1_700_000_000_000);
-  await nodes.look(a, [{ shard: 1, epoch: 1 }]);
-  await nodes.giveUp(a, { shard: 1, epoch: 1 }, null);
+  await nodes.heartbeat(a, [{ shard: 1, epoch: 1 }]);
+  await nodes.release(a, { shard: 1, epoch: 1 }, null);
   expect(await takenAt()).toEqual([null, first]);
   await script("UPDATE taken_nodes.shard SET taken_at = 1");
   await nodes.takeOver(b, 1, null);
@@ -107,17 +110,17 @@ test("takeOver: records when, by the database's clock, until the next one", asyn
   await nodes.close();
 });
 
-test("requestDrain: lasts from look to look, until it is undone or another process has the URL", async () => {
+test("requestDrain: outlasts heartbeats, until it is undone or another process has the URL", async () => {
   const nodes = await open("drained", oneDatabase(1));
   const requested = async (node: Self) =>
-    (await nodes.look(node, [])).nodes.map((row) => [
+    (await nodes.heartbeat(node, [])).nodes.map((row) => [
       row.url,
       row.isDraining,
       row.isDrainRequested,
     ]);
   expect(await nodes.requestDrain(a, true)).toBe(false);
-  await nodes.look(b, []);
-  await nodes.look(a, []);
+  await nodes.heartbeat(b, []);
+  await nodes.heartbeat(a, []);
   expect(await nodes.requestDrain(a, true)).toBe(true);
   const drained = [
     [a.url, false, true],
@@ -143,7 +146,7 @@ test("open: each database has the rows of its own shards, and what it recorded o
   const first = await open("first", shape(0));
   const second = await open("second", shape(1));
   const numbers = async (nodes: PostgresNodes) =>
-    (await nodes.look(a, [])).shards.map(({ shard }) => shard);
+    (await nodes.heartbeat(a, [])).shards.map(({ shard }) => shard);
   expect(await numbers(first)).toEqual([0, 2, 4]);
   expect(await numbers(second)).toEqual([1, 3]);
   expect(await clusterIn(config)).toEqual(shape(1));
@@ -177,11 +180,11 @@ test("open: fewer shards than databases are refused, and nothing is made", async
   expect(await clusterIn({ url: server.url, schema: "empty" })).toBe(null);
 });
 
-test("look: rows of another number of shards are refused", async () => {
+test("heartbeat: rows of another number of shards are refused", async () => {
   const nodes = await open("resharded", oneDatabase(2));
-  await nodes.look(a, []);
+  await nodes.heartbeat(a, []);
   await script("INSERT INTO resharded_nodes.shard VALUES (2, NULL, 1, 0, NULL)");
-  expect(await failureOf(nodes.look(a, []))).toEqual({
+  expect(await failureOf(nodes.heartbeat(a, []))).toEqual({
     fault: "unusable",
     message: "the database was resharded; expected 2 rows of shards, got 3",
   });
@@ -216,7 +219,7 @@ test("openPostgresStore: a node whose takeover is lost reports the commits that 
   const first = await opening(a, 1, ofA);
   await commit(first.store, 1);
   await first.store.close();
-  await nodes.giveUp(a, { shard: 0, epoch: 1 }, b.url);
+  await nodes.release(a, { shard: 0, epoch: 1 }, b.url);
   expect(await nodes.takeOver(b, 0, null)).toBe(2);
   const second = await opening(b, 2, ofB);
   for (const turn of [2, 3]) await commit(second.store, turn);

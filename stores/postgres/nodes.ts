@@ -2,9 +2,9 @@
 
 import {
   type ClusterShape,
+  type ClusterView,
   type NodeProcess,
   type NodeRow,
-  type NodesSeen,
   type NodeTable,
   refuseEmpty,
   refuseOtherShape,
@@ -34,7 +34,7 @@ const now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 const forgottenMs = 3_600_000;
 
 const texts = {
-  signOfLife: `
+  heartbeat: `
     INSERT INTO nodes.node VALUES ($1::text, $2::text, $3::text, ${now}, ${now}, $4::boolean, false)
     ON CONFLICT (url) DO UPDATE SET key = excluded.key, version = excluded.version, seen_at = excluded.seen_at,
       draining = excluded.draining, drain_requested = node.drain_requested AND node.key = excluded.key,
@@ -42,8 +42,8 @@ const texts = {
     RETURNING (SELECT before.key FROM nodes.node AS before WHERE before.url = $1::text)`,
   renew: `
     UPDATE nodes.shard AS owned SET lease_until = ${now} + $4::bigint
-    FROM unnest($2::bigint[], $3::bigint[]) AS held(number, epoch)
-    WHERE owned.shard = held.number AND owned.epoch = held.epoch AND owned.url = $1::text`,
+    FROM unnest($2::bigint[], $3::bigint[]) AS renewed(number, epoch)
+    WHERE owned.shard = renewed.number AND owned.epoch = renewed.epoch AND owned.url = $1::text`,
   shards: `SELECT shard, url, epoch, lease_until, lease_until < ${now}, meant_for, taken_at, ${now} FROM nodes.shard ORDER BY shard`,
   nodes: `SELECT url, key, version, started_at, seen_at, draining, drain_requested, seen_at > ${now} - $1::bigint FROM nodes.node WHERE seen_at > ${now} - ${forgottenMs} ORDER BY url`,
   takeOver: `
@@ -51,7 +51,7 @@ const texts = {
       taken_at = ${now}
     WHERE shard = $2::bigint AND (url = $1::text OR url IS NULL OR lease_until < ${now} OR lease_until = $4::bigint)
     RETURNING epoch`,
-  giveUp: `
+  release: `
     UPDATE nodes.shard SET url = NULL, meant_for = $4::text
     WHERE shard = $2::bigint AND url = $1::text AND epoch = $3::bigint`,
   requestDrain: `
@@ -141,16 +141,16 @@ export class PostgresNodes implements NodeTable {
     return this.#connection.rows(named(text, nodesSchema, this.#name), values);
   }
 
-  async look(
+  async heartbeat(
     { url, key, version, isDraining }: Self,
-    held: readonly ShardEpoch[],
-  ): Promise<NodesSeen> {
-    const numbers = int8Array(held.map(({ shard }) => shard));
-    const epochs = int8Array(held.map(({ epoch }) => epoch));
+    owned: readonly ShardEpoch[],
+  ): Promise<ClusterView> {
+    const numbers = int8Array(owned.map(({ shard }) => shard));
+    const epochs = int8Array(owned.map(({ epoch }) => epoch));
     // All statements are sent before the first is answered.
-    const [signs, , shards, nodes] = await Promise.all([
-      this.#rows(texts.signOfLife, [url, key, version, String(isDraining)]),
-      held.length === 0 ? [] : this.#rows(texts.renew, [url, numbers, epochs, this.#leaseMs]),
+    const [heartbeats, , shards, nodes] = await Promise.all([
+      this.#rows(texts.heartbeat, [url, key, version, String(isDraining)]),
+      owned.length === 0 ? [] : this.#rows(texts.renew, [url, numbers, epochs, this.#leaseMs]),
       this.#rows(texts.shards),
       this.#rows(texts.nodes, [this.#leaseMs]),
     ]);
@@ -161,19 +161,19 @@ export class PostgresNodes implements NodeTable {
     }
     return {
       shards: (shards as unknown as StoredShard[]).map(shardRow),
-      isContested: ![null, key].includes(signs[0]?.[0] as string | null),
+      isContested: ![null, key].includes(heartbeats[0]?.[0] as string | null),
       nodes: (nodes as unknown as StoredNode[]).map(nodeRow),
       now: first[7],
     };
   }
 
-  async takeOver({ url }: Self, shard: number, unrenewed: number | null): Promise<number | null> {
-    const [row] = await this.#rows(texts.takeOver, [url, shard, this.#leaseMs, unrenewed]);
+  async takeOver({ url }: Self, shard: number, lapsed: number | null): Promise<number | null> {
+    const [row] = await this.#rows(texts.takeOver, [url, shard, this.#leaseMs, lapsed]);
     return (row?.[0] as number | undefined) ?? null;
   }
 
-  async giveUp({ url }: Self, { shard, epoch }: ShardEpoch, meantFor: string | null) {
-    await this.#rows(texts.giveUp, [url, shard, epoch, meantFor]);
+  async release({ url }: Self, { shard, epoch }: ShardEpoch, reservedFor: string | null) {
+    await this.#rows(texts.release, [url, shard, epoch, reservedFor]);
   }
 
   async requestDrain({ url, key }: NodeProcess, isRequested: boolean): Promise<boolean> {
@@ -196,14 +196,14 @@ type StoredShard = [
   epoch: number,
   leaseUntil: number,
   isLapsed: boolean,
-  meantFor: string | null,
+  reservedFor: string | null,
   takenAt: number | null,
   now: number,
 ];
 
 function shardRow(row: StoredShard): ShardRow {
-  const [shard, url, epoch, leaseUntil, isLapsed, meantFor, takenAt] = row;
-  return { shard, url, epoch, leaseUntil, isLapsed, meantFor, takenAt };
+  const [shard, url, epoch, leaseUntil, isLapsed, reservedFor, takenAt] = row;
+  return { shard, url, epoch, leaseUntil, isLapsed, reservedFor, takenAt };
 }
 
 type StoredNode = [

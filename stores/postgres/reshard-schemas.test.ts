@@ -165,7 +165,7 @@ test("replace: of a cluster, all shards of the new number are free, and their ep
   expect(await schemasIn(place)).toBe(3);
   const rows = async (shards: number) => {
     const resharded = await open(shards);
-    const seen = await resharded.look(self, []);
+    const seen = await resharded.heartbeat(self, []);
     await resharded.close();
     return seen.shards.map(({ url, epoch, leaseUntil }) => ({ url, epoch, leaseUntil }));
   };
@@ -179,7 +179,7 @@ test("replace: of a cluster, all shards of the new number are free, and their ep
     expect(await clusterIn(place)).toEqual({ shards, database: 0, databases: 1 });
     expect(await rows(shards)).toEqual(Array(shards).fill({ url: null, epoch, leaseUntil: 0 }));
   }
-  expect((await failureOf(nodes.look(self, []))).fault).toBe("unusable");
+  expect((await failureOf(nodes.heartbeat(self, []))).fault).toBe("unusable");
   await nodes.close();
 });
 
