@@ -255,7 +255,7 @@ test("two processes with one URL do not take the shards from each other repeated
   // The former process detects the other one only at its next poll.
   await world.clock.advance(20_000);
   expect([a.owned.length, other.owned.length]).toEqual([4, 4]);
-  expect(a.logged).toContain("node URL is another process's too");
+  expect(a.logged).toContain("node URL used by another process");
 });
 
 test("the shards of a node that was killed are taken over within its lease, evenly", async () => {
@@ -521,7 +521,7 @@ test("a node that is cut off loses its shards, and the other owns them before th
   await world.advance(700);
   expect(a.membership.openShards).toEqual([]);
   expect(a.open.size).toBe(0);
-  expect(a.logged.filter((event) => event === "shard is another node's").length).toBe(2);
+  expect(a.logged.filter((event) => event === "shard ownership lost").length).toBe(2);
   await world.advance(10_000);
   expect(world.counts).toEqual([2, 2]);
 });

@@ -232,7 +232,7 @@ export class Membership {
     } catch (cause) {
       const { leaseMs, log } = this.#options;
       if (!this.#isUnreachable)
-        log.error("database of the nodes is away", cause, { database: this.#name });
+        log.error("node database unreachable", cause, { database: this.#name });
       this.#isUnreachable = true;
       this.#state = { ...this.#state, graceUntil: this.#now() + leaseMs };
       this.watchers.notify();
@@ -259,7 +259,7 @@ export class Membership {
     this.#noticeChanges(before);
     for (const shard of result.lost) this.#lose(shard);
     const { outdated, lagMs } = result;
-    if (outdated.length > 0) this.#options.log.warn("clock stood still", { ms: lagMs });
+    if (outdated.length > 0) this.#options.log.warn("clock fell behind", { ms: lagMs });
     for (const shard of outdated) this.#shards.get(shard)?.lose();
     this.watchers.notify();
     const free = this.#liveness.freeShards(freeRows(this.#state, this.#owned, receivedAt));
@@ -271,10 +271,10 @@ export class Membership {
     const { log } = this.#options;
     const { self, view } = this.#state;
     if (view.isContested && !before.view.isContested) {
-      log.warn("node URL is another process's too", { url: self.url });
+      log.warn("node URL used by another process", { url: self.url });
     }
     const draining = isDrainRequested(this.#state);
-    if (draining !== isDrainRequested(before)) log.info("asked to drain", { draining });
+    if (draining !== isDrainRequested(before)) log.info("drain requested", { draining });
     for (const node of view.nodes) {
       if (node.isDraining || node.isDrainRequested) this.#handOvers.drains(processOf(node));
     }
@@ -297,7 +297,7 @@ export class Membership {
 
   #lose(shard: number): void {
     const wasOwned = this.#shards.get(shard)?.lose() ?? false;
-    if (wasOwned) this.#options.log.warn("shard is another node's", { shard });
+    if (wasOwned) this.#options.log.warn("shard ownership lost", { shard });
   }
 
   /** Takes over this node's share of the free shards, all at once. */

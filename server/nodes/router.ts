@@ -315,7 +315,7 @@ export class Router {
     const unreached = (why: string): void => {
       const { url } = node;
       // Logged once, although each call tries again.
-      if (!this.#unreached.has(url)) log.warn("a node cannot be reached", { url, why });
+      if (!this.#unreached.has(url)) log.warn("node unreachable", { url, why });
       this.#unreached.add(url);
     };
     const peer = new Peer(node, { clock, connect, unreached });

@@ -113,7 +113,7 @@ export class ShardOwnership {
     const reason = row.url === null ? "free" : row.isLapsed ? "lapsed" : "own";
     const stats = takeovers[reason];
     stats.count += 1;
-    log.info("takes a shard over", { shard, epoch, why: reason });
+    log.info("taking over shard", { shard, epoch, reason });
     this.#phase = "opening";
     this.#epoch = epoch;
     rowChanged({ url, epoch, isLapsed: false, reservedFor: null, takenAt });
@@ -127,7 +127,7 @@ export class ShardOwnership {
     try {
       await actions.open(shard, epoch, databaseNow);
     } catch (cause) {
-      log.error("shard cannot be opened", cause, { shard, epoch });
+      log.error("failed to open shard", cause, { shard, epoch });
       if (!isOpening()) return;
       this.#failures += 1;
       this.#retryAt = now() + (this.#failures === 1 ? retryMs : retryAgainMs);
@@ -138,7 +138,7 @@ export class ShardOwnership {
     this.#phase = "open";
     this.#failures = 0;
     opened();
-    log.info("owns a shard", { shard, epoch });
+    log.info("shard opened", { shard, epoch });
     changed();
   }
 
@@ -163,7 +163,7 @@ export class ShardOwnership {
     const { shard, actions, changed, log } = this.#options;
     const epoch = this.#epoch;
     if (epoch === null) return false;
-    log.info("hands a shard over", { shard, to: to?.url ?? null });
+    log.info("handing over shard", { shard, to: to?.url ?? null });
     const wasOpen = this.isOpen;
     this.#phase = "closing";
     changed();
@@ -183,7 +183,7 @@ export class ShardOwnership {
     try {
       await actions.close(shard);
     } catch (cause) {
-      log.error("shard cannot be closed", cause, { shard, epoch });
+      log.error("failed to close shard", cause, { shard, epoch });
       if (this.#epoch === epoch) actions.abandon(shard);
     }
   }

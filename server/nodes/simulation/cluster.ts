@@ -335,7 +335,7 @@ export class Cluster extends Bundle {
     const { said } = this.#settings;
     const nothing = (): void => undefined;
     const failed: Log["error"] = (event, cause) => {
-      if (event !== "database of the nodes is away") this.#failed(cause);
+      if (event !== "node database unreachable") this.#failed(cause);
     };
     return {
       debug: nothing,

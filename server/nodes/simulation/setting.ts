@@ -154,7 +154,7 @@ class NodesSetting implements Setting {
     { fields, world }: { readonly fields: LogFields | undefined; readonly world: World },
   ): void {
     const { auditor, situations } = world;
-    if (event === "owns a shard") {
+    if (event === "shard opened") {
       auditor.tookOver(world.now);
       this.#inTrouble.noticedLoss();
       if (auditor.pauses.of("orders").lease) {
@@ -169,11 +169,11 @@ class NodesSetting implements Setting {
         situations.reached("a task goes on after a takeover");
       }
     }
-    if (event === "a node cannot be reached") situations.reached("a node cannot be reached");
-    if (event !== "takes a shard over") return;
-    if (fields?.["why"] === "lapsed") {
+    if (event === "node unreachable") situations.reached("a node cannot be reached");
+    if (event !== "taking over shard") return;
+    if (fields?.["reason"] === "lapsed") {
       situations.reached("a lapsed owner is followed by another node");
-    } else if (fields?.["why"] === "its own before") {
+    } else if (fields?.["reason"] === "own") {
       situations.reached("a node starts under the URL of the owner before");
     }
   }
