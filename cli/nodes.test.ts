@@ -94,7 +94,7 @@ test("nodes --shards: unreachable shards have no load, and are named", async () 
     "-",
   ]);
   expect(lacking.error).toBe("shard 3 could not be reached; its figures are missing\n");
-  const message = "the node that has the shard cannot be reached; nothing was changed, try again";
+  const message = "the owner of the shard is unreachable; nothing was changed, try again";
   const body = { code: 503, code_text: "Service Unavailable", message, reason: "not_ready" };
   const none = await runAt(() => Response.json(body, { status: 503 }), cluster, "--shards");
   expect(linesOf(none.out).map((line) => line.at(-1))).toEqual(["items/s", "-", "-", "-", "-"]);

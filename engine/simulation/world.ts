@@ -457,7 +457,7 @@ export class World {
         const isLate = this.bundle.clock.now() > deadline && this.#options.setting === undefined;
         if (isLate) throw new Violation("I11", `a ${what} is answered late`);
         const isUnknown = !ending.ok && ending.code === "unknown";
-        if (!ending.ok && ending.message.includes("no node has the shard of")) {
+        if (!ending.ok && ending.message.includes("no node owns the shard of")) {
           this.situations.reached("a call finds nobody who has the shards");
         }
         if (isUnknown) this.situations.reached("a call is answered before its outcome is known");

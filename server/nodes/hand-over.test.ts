@@ -283,7 +283,7 @@ test("a free shard is left for two seconds to the node that it is reserved for",
   const a = world.start("a");
   await world.advance(1_900);
   expect(a.owned).toEqual([{ shard: 1, epoch: 1 }]);
-  expect(a.membership.unserved).toEqual({ why: "no node has shard 0", shards: [0] });
+  expect(a.membership.unserved).toEqual({ why: "no node owns shard 0", shards: [0] });
   await world.advance(700);
   expect(a.owned.slice(1)).toEqual([{ shard: 0, epoch: 2 }]);
 });
@@ -565,7 +565,7 @@ test("a shard that cannot be opened is released, and another node takes it over"
   const tries = a.owned.filter(({ shard }) => shard === 0).length;
   expect(tries).toBeGreaterThan(2);
   expect(tries).toBeLessThan(7);
-  expect(a.membership.unserved?.why).toBe("no node has shards 0, 1");
+  expect(a.membership.unserved?.why).toBe("no node owns shards 0, 1");
   const b = world.start("b");
   await world.advance(8_000);
   expect(b.membership.openShards).toEqual([0, 1]);

@@ -166,7 +166,7 @@ export class Membership {
     const shards = this.view.shards.filter(isUnserved).map(({ shard }) => shard);
     if (shards.length === 0) return null;
     return {
-      why: `no node has shard${shards.length === 1 ? "" : "s"} ${shards.join(", ")}`,
+      why: `no node owns shard${shards.length === 1 ? "" : "s"} ${shards.join(", ")}`,
       shards,
     };
   }

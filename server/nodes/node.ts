@@ -3,9 +3,9 @@
 
 import { randomBytes } from "node:crypto";
 import type { ShardEngine, Whole } from "../../engine/engine.ts";
-import type { Engine, EngineStatus } from "../../engine/model/api.ts";
+import type { EngineStatus } from "../../engine/model/api.ts";
 import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
-import { closingFailure, noTestClock, QueueError } from "../../engine/model/errors.ts";
+import { noTestClock, QueueError } from "../../engine/model/errors.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import {
   isUnreachable,
@@ -19,13 +19,14 @@ import type { Engines } from "../http/operation-handlers.ts";
 import type { Unserved } from "../observability/health.ts";
 import type { Log } from "../observability/log.ts";
 import type { NodeStats } from "../observability/metrics.ts";
+import { CurrentEngine } from "./current-engine.ts";
 import { type DrainRequest, requestDrain } from "./drain-requests.ts";
 import { Membership, type MembershipOptions } from "./membership.ts";
 import { type Connect, connectBySocket } from "./peer.ts";
 import { Router } from "./router.ts";
 
-/** What a node gives an engine that it opens. */
-export interface Place {
+/** The part of an engine's options that the node determines when it opens a shard. */
+export interface NodeEngineOptions {
   readonly shard: number;
   readonly ownership: Ownership;
   /** The database's clock, in epoch milliseconds. */
@@ -43,7 +44,7 @@ export interface NodeOptions {
   readonly shardCount: number;
   /** One for each database. */
   readonly openNodes: readonly (() => Promise<NodeTable>)[];
-  readonly createEngine: (place: Place) => ShardEngine<string>;
+  readonly createEngine: (options: NodeEngineOptions) => ShardEngine<string>;
   /** The status reported for a shard that another node owns. */
   readonly statusElsewhere: EngineStatus;
   readonly log: Log;
@@ -54,8 +55,8 @@ export interface NodeOptions {
 
 const keyBytes = 32;
 
-const alone = async (): Promise<never> => {
-  throw new Error("a node does nothing with all shards together");
+const unsupported = async (): Promise<never> => {
+  throw new Error("a node does not back up or close all shards together");
 };
 
 const noClock = async (): Promise<never> => {
@@ -67,12 +68,12 @@ export class Node {
   /** One for each database: shard i is in database i modulo their number. */
   readonly memberships: readonly Membership[];
   readonly router: Router;
-  /** One per shard, in order of number. Those of shards that this node lacks refuse all calls. */
+  /** One per shard, in order of number; that of a shard of another node refuses all calls. */
   readonly engines: Engines;
   readonly #options: NodeOptions;
   readonly #clock: Clock;
   /** The engines of the shards that this node owns, open or being opened. */
-  readonly #held = new Map<number, ShardEngine<string>>();
+  readonly #owned = new Map<number, ShardEngine<string>>();
 
   constructor(options: NodeOptions) {
     const { openNodes, shardCount: shards, log } = options;
@@ -87,10 +88,12 @@ export class Node {
       }),
     );
     const { memberships } = this;
-    const held = (shard: number) => this.#engineOf(shard)?.other ?? null;
-    this.router = new Router({ memberships, held, clock, connect, log });
-    const others = Array.from({ length: shards - 1 }, (_, at) => this.#engine(at + 1));
-    this.engines = [this.#engine(0), ...others];
+    const localShard = (shard: number) => this.#engineOf(shard)?.other ?? null;
+    this.router = new Router({ memberships, localShard, clock, connect, log });
+    const engineOf = (shard: number) =>
+      new CurrentEngine(() => this.#owned.get(shard), options.statusElsewhere);
+    const others = Array.from({ length: shards - 1 }, (_, index) => engineOf(index + 1));
+    this.engines = [engineOf(0), ...others];
   }
 
   #membership(
@@ -104,7 +107,7 @@ export class Node {
       open: (shard, epoch, now) => this.#open({ shard, ownership: { url, epoch }, now }),
       abandon: (shard) => this.#abandon(shard),
       close: (shard) => this.#close(shard),
-      handedOver: (shard, node) => void this.router.nudge(shard, node),
+      handedOver: (shard, node) => void this.router.requestPoll(shard, node),
     });
   }
 
@@ -112,76 +115,62 @@ export class Node {
     return ofShard(shard, this.memberships);
   }
 
-  /** No other node can own the shard yet. */
+  /** No other node can own the shard. */
   isTrusted(shard: number): boolean {
     return this.#of(shard).isTrusted(shard);
   }
 
-  /** `undefined` if another node may already own the shard. */
+  /** `undefined` if another node may own the shard. */
   #engineOf(shard: number): ShardEngine<string> | undefined {
-    return this.#of(shard).isStale ? undefined : this.#held.get(shard);
+    return this.#of(shard).isStale ? undefined : this.#owned.get(shard);
   }
 
-  #engine(shard: number): Engine<string> {
-    return new Proxy({} as Engine<string>, {
-      get: (_, name: keyof Engine<string>) => {
-        const engine = this.#held.get(shard);
-        if (engine !== undefined) return engine[name].bind(engine);
-        if (name === "status") return () => this.#options.statusElsewhere;
-        if (name === "advance") return noClock;
-        return () => {
-          throw QueueError.from(closingFailure);
-        };
-      },
-    });
-  }
-
-  /** The shard as seen by this node's shards: local, or at another node. */
-  #reach(shard: number): OtherShard {
+  /** The shard as this node's shards call it: here, or at another node. */
+  #shardAt(shard: number): OtherShard {
     return new Proxy({} as OtherShard, {
       get:
         (_, method: keyof OtherShard) =>
         async (...given: never[]) => {
           const other = this.#engineOf(shard)?.other;
-          if (other === undefined) return await this.router.ask(shard, method, given);
+          if (other === undefined) return await this.router.callShard(shard, method, given);
           return await (other[method] as (...given: never[]) => Promise<unknown>)(...given);
         },
     });
   }
 
-  async #open(place: Pick<Place, "shard" | "ownership" | "now">): Promise<void> {
-    const { shard } = place;
+  async #open(opened: Pick<NodeEngineOptions, "shard" | "ownership" | "now">): Promise<void> {
+    const { shard } = opened;
     const engine = this.#options.createEngine({
-      ...place,
-      reach: (other) => this.#reach(other),
-      whole: { backup: alone, advance: noClock, close: alone },
+      ...opened,
+      reach: (other) => this.#shardAt(other),
+      whole: { backup: unsupported, advance: noClock, close: unsupported },
     });
-    this.#held.set(shard, engine);
-    const isHeld = (): boolean => this.#held.get(shard) === engine;
+    this.#owned.set(shard, engine);
+    const isOwned = (): boolean => this.#owned.get(shard) === engine;
     try {
       await engine.load();
       await engine.meet();
-      if (isHeld()) engine.start();
+      if (isOwned()) engine.start();
     } catch (cause) {
       // The shard was lost meanwhile, so its engine is already abandoned.
-      if (!isHeld()) return;
-      this.#held.delete(shard);
+      if (!isOwned()) return;
+      this.#owned.delete(shard);
       await engine.giveUp();
       throw cause;
     }
   }
 
   #abandon(shard: number): void {
-    this.#held.get(shard)?.abandon();
-    this.#held.delete(shard);
+    this.#owned.get(shard)?.abandon();
+    this.#owned.delete(shard);
   }
 
   async #close(shard: number): Promise<void> {
-    const engine = this.#held.get(shard);
+    const engine = this.#owned.get(shard);
     // Do not wait for a turn whose database does not answer.
     const late = after(this.#clock, this.#options.leaseMs, () => engine?.abandon());
     await engine?.end().finally(() => late.cancel());
-    if (this.#held.get(shard) === engine) this.#held.delete(shard);
+    if (this.#owned.get(shard) === engine) this.#owned.delete(shard);
   }
 
   /** Throws if no database is reachable, or if one belongs to another cluster. */
@@ -196,7 +185,7 @@ export class Node {
     }
   }
 
-  /** The shards that no node serves, as far as this one knows, and why; `null`: all are served. */
+  /** The shards that no node served at the last polls, and why; `null`: all are served. */
   get unserved(): Unserved | null {
     const all = this.memberships.map(({ unserved }) => unserved);
     const some = all.filter((one) => one !== null);
@@ -210,7 +199,7 @@ export class Node {
 
   figures(): NodeStats {
     const { forwarded, peersUp } = this.router;
-    const held = this.memberships.flatMap((membership) => membership.openShards);
+    const held = this.memberships.flatMap(({ openShards }) => openShards);
     const live = this.memberships.flatMap((membership) => membership.live.map(({ url }) => url));
     return {
       ...{ forwarded, peersUp, held, nodes: new Set(live).size },

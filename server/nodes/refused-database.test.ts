@@ -86,7 +86,7 @@ test("nodes that no database answers try it in their rhythm, and not as fast as 
     });
     memberships.push(membership);
     const router = new Router({
-      ...{ memberships: [membership], held: () => null, clock, log: silentLog },
+      ...{ memberships: [membership], localShard: () => null, clock, log: silentLog },
       connect: (node, events) => connectTo(node.url, events),
     });
     routers.set(url, router);

@@ -34,7 +34,7 @@ function setup(ends: Failure, { endsAtOnce = false } = {}) {
   };
   const clock = steadyClock();
   const router = new Router({
-    ...{ memberships: [owner as Membership], held: () => null },
+    ...{ memberships: [owner as Membership], localShard: () => null },
     ...{ clock, connect, log: silentLog },
   });
   const route = async (asked: { readonly request_timeout: string }): Promise<never> => {
@@ -111,7 +111,7 @@ function elsewhere(url: string | null) {
   };
   const sent: string[] = [];
   const router = new Router({
-    ...{ memberships: [membership as Membership], held: () => null, clock, log: silentLog },
+    ...{ memberships: [membership as Membership], localShard: () => null, clock, log: silentLog },
     // The peer is connected and does not answer, like a stopped process.
     connect: (_, events) => {
       clock.soon(() => events.opened());
@@ -182,7 +182,7 @@ test("a node that is cut off from a shard's database asks the nodes that another
   const asked: string[] = [];
   const router = new Router({
     ...{ memberships: [near as unknown as Membership, cutOff as unknown as Membership] },
-    ...{ held: () => null, clock: steadyClock(), log: silentLog },
+    ...{ localShard: () => null, clock: steadyClock(), log: silentLog },
     connect: ({ url }) => {
       asked.push(url);
       throw new Error("it is enough to be asked");

@@ -32,20 +32,20 @@ const timeoutMsDefault = 30_000;
 /** The shortest `request_timeout` of the contract. */
 const timeoutMsMin = 10;
 /** How long this node waits past a call's deadline for an answer that the owner sent in time. */
-const onItsWayMs = 200;
+const transitMs = 200;
 /** How long a call waits for a change of ownership before it is attempted again. */
 const changeMsMax = 250;
 /** A node that cannot reach its database pauses after this many attempts at the other nodes. */
 const staleTries = 8;
 const staleMs = 10;
 
-const notOwner = failure(
+const noOwner = failure(
   "shutting_down",
-  "no node has the shard of the queue; nothing was changed",
+  "no node owns the shard of the queue; nothing was changed",
 );
-const unreached = failure(
+const unreachableOwner = failure(
   "not_ready",
-  "the node that has the shard cannot be reached; nothing was changed, try again",
+  "the owner of the shard is unreachable; nothing was changed, try again",
 );
 
 /** `moved`: the attempt had no effect. `lost`: its effect is unknown, and it may be repeated. */
@@ -54,49 +54,47 @@ type Outcome<T> =
   | { readonly is: "moved" }
   | { readonly is: "lost" };
 
-interface Asked {
+interface RoutedCall {
   readonly shard: number;
   readonly operation: OperationId;
   readonly caller: Caller;
 }
 
-interface Work extends Asked {
+interface LocalCall extends RoutedCall {
+  /** The route of this node's shard. */
   readonly route: Route<OperationId>;
-}
-
-interface ToDo extends Work {
   readonly deadline: number;
 }
 
-interface ToForward extends Asked {
-  /** When to stop waiting for the answer; `Infinity`: only once the owner of the shard is gone. */
+interface ForwardedCall extends RoutedCall {
+  /** When to stop waiting for the answer; `Infinity`: only when the connection ends. */
   readonly answerBy: number;
 }
 
 export interface RouterOptions {
   /** One for each database. */
   readonly memberships: readonly Membership[];
-  /** A shard of this node, as the other shards call it; `null`: the shard is another node's. */
-  readonly held: (shard: number) => OtherShard | null;
+  /** The methods that other shards call; `null`: this node does not own the shard. */
+  readonly localShard: (shard: number) => OtherShard | null;
   readonly clock: Clock;
   readonly connect: Connect;
   readonly log: Log;
 }
 
-/** How long to wait for the answer to a nudge. */
-const nudgeMsMax = 2_000;
+/** How long to wait for the answer to a request to poll. */
+const pollRequestMsMax = 2_000;
 
 /** Calls between shards have no client that could hang up. */
-const patient = new AbortController();
+const neverAborts = new AbortController();
 
 export class Router {
   readonly #options: RouterOptions;
   readonly #peers = new Map<string, Peer>();
-  /** URLs of unreachable nodes that have been logged; an answer removes the URL. */
-  readonly #unreached = new Set<string>();
+  /** URLs of nodes that were logged as unreachable; an answer removes the URL. */
+  readonly #unreachable = new Set<string>();
   /** The routes of this node's shards, by shard. */
   readonly #local = new Map<number, Partial<Routes>>();
-  /** The last known owner of each shard. */
+  /** The URL of the last known owner of each shard. */
   readonly #owners = new Map<number, string | null>();
   readonly #forwarded = new Map<OperationId, Observations>();
   #isLeaving = false;
@@ -149,17 +147,17 @@ export class Router {
     return [...known.values()];
   }
 
-  /** With the database unreachable, a call to all nodes finds the owner: only the owner answers. */
+  /** While the database is unreachable, calls all other nodes: only the owner answers. */
   async #findOwner(shard: number): Promise<void> {
-    const caller = new Caller({ client: patient, requestKey: null });
+    const caller = new Caller({ client: neverAborts, requestKey: null });
     // A late answer shows the owner as well.
     const answerBy = Number.POSITIVE_INFINITY;
     const body = { pivot: "", limit: 1 } as never;
     // All at once, because a stopped node does not answer.
-    const asked = this.#others(shard).map((node) =>
+    const calls = this.#others(shard).map((node) =>
       this.#forward(node, body, { shard, operation: "listQueues", caller, answerBy }),
     );
-    await Promise.allSettled(asked);
+    await Promise.allSettled(calls);
   }
 
   #now(): number {
@@ -199,31 +197,31 @@ export class Router {
     return Object.fromEntries(routed) as Local;
   }
 
-  async #route(body: never, work: Work) {
-    const { shard, operation, caller } = work;
+  async #route(body: never, call: Omit<LocalCall, "deadline">) {
+    const { shard, operation, caller } = call;
     const membership = this.#of(shard);
     const { elsewhereMsMax } = caller;
     const deadline = this.#now() + (elsewhereMsMax ?? timeoutMs(body) ?? timeoutMsDefault);
     const answerBy = answerByOf(body, { deadline, elsewhereMsMax });
     let isLost = false;
-    let left = body;
+    let timed = body;
     for (let tries = 1; ; tries += 1) {
       const { version } = membership.watchers;
       const outcome = await (membership.isTrusted(shard)
-        ? this.#here(left, { ...work, deadline })
-        : this.#there(left, { shard, operation, caller, answerBy }));
+        ? this.#callLocal(timed, { ...call, deadline })
+        : this.#callOwner(timed, { shard, operation, caller, answerBy }));
       if (outcome.is === "done") return outcome.reply;
       if (outcome.is === "lost") isLost = true;
       const isOver = this.#now() >= deadline || caller.signal.aborted;
       const isParked = operation === "lease" && this.#isLeaving;
       if (isOver || isParked || membership.isLast) {
-        if (elsewhereMsMax !== null) throw QueueError.from(unreached);
-        throw QueueError.from(undone(operation, { isLost, isParked }));
+        if (elsewhereMsMax !== null) throw QueueError.from(unreachableOwner);
+        throw QueueError.from(failureOf(operation, { isLost, isParked }));
       }
-      // Nodes without a database would send a call back and forth on what each of them knew last.
+      // Nodes without a database would send a call back and forth by their outdated rows.
       if (membership.isStale && tries % staleTries === 0) await this.#pause(staleMs);
       await membership.watchers.nextChange(version, Math.min(changeMsMax, deadline - this.#now()));
-      left = this.#withTimeLeft(body, deadline);
+      timed = this.#withTimeLeft(body, deadline);
     }
   }
 
@@ -232,9 +230,9 @@ export class Router {
   }
 
   /** Attempts the call at this node's own shard. */
-  async #here(
+  async #callLocal(
     body: never,
-    { shard, operation, route, caller, deadline }: ToDo,
+    { shard, operation, route, caller, deadline }: LocalCall,
   ): Promise<Outcome<unknown>> {
     const membership = this.#of(shard);
     try {
@@ -259,15 +257,15 @@ export class Router {
    * Attempts the call at the owner of the shard. While the database is unreachable, this node does
    * not know the owner and calls each of the others.
    */
-  async #there(body: never, work: ToForward): Promise<Outcome<JsonText>> {
-    const { shard } = work;
+  async #callOwner(body: never, call: ForwardedCall): Promise<Outcome<JsonText>> {
+    const { shard } = call;
     const membership = this.#of(shard);
     const others = this.#others(shard);
     const owner = membership.ownerNode(shard)?.url;
     let outcome: Outcome<JsonText> = { is: "moved" };
     for (const node of membership.isStale ? others : others.filter(({ url }) => url === owner)) {
-      if (work.caller.signal.aborted || this.#now() >= work.answerBy) break;
-      outcome = await this.#forward(node, body, work);
+      if (call.caller.signal.aborted || this.#now() >= call.answerBy) break;
+      outcome = await this.#forward(node, body, call);
       if (outcome.is !== "moved") break;
     }
     return outcome;
@@ -276,11 +274,11 @@ export class Router {
   async #forward(
     node: NodeRow,
     body: never,
-    { shard, operation, caller, answerBy }: ToForward,
+    { shard, operation, caller, answerBy }: ForwardedCall,
   ): Promise<Outcome<JsonText>> {
     const { requestKey, identity } = caller;
-    const asked = { operation, shard, body: caller.jsonOf(body), requestKey };
-    const call = { ...asked, ...(identity && { identity }) };
+    const request = { operation, shard, body: caller.jsonOf(body), requestKey };
+    const call = { ...request, ...(identity && { identity }) };
     const isKeyed = requestKey !== null;
     const begunAt = this.#now();
     const answer = await this.#peer(node).call(call, caller, answerBy - begunAt);
@@ -288,7 +286,7 @@ export class Router {
       const seconds = () => new Observations(requestSecondsBounds);
       const observed = this.#forwarded.getOrInsertComputed(operation, seconds);
       observed.add((this.#now() - begunAt) / 1_000);
-      this.#unreached.delete(node.url);
+      this.#unreachable.delete(node.url);
     }
     const membership = this.#of(shard);
     if (answer.is === "done" || answer.is === "failure") membership.stepDown(shard);
@@ -315,8 +313,8 @@ export class Router {
     const unreached = (why: string): void => {
       const { url } = node;
       // Logged once, although each call tries again.
-      if (!this.#unreached.has(url)) log.warn("node unreachable", { url, why });
-      this.#unreached.add(url);
+      if (!this.#unreachable.has(url)) log.warn("node unreachable", { url, why });
+      this.#unreachable.add(url);
     };
     const peer = new Peer(node, { clock, connect, unreached });
     this.#peers.set(node.url, peer);
@@ -324,33 +322,33 @@ export class Router {
   }
 
   /** Calls a shard of another node; throws `not_ready` if that node is unreachable. */
-  async ask(shard: number, method: keyof OtherShard, given: readonly unknown[]): Promise<unknown> {
-    const asked = { operation: operationOf(method), shard, body: textOf(given), requestKey: null };
-    let answer = await this.#askOwner(shard, asked);
-    // Do not wait for a look at an unreachable database; its looks continue on their own.
+  async callShard(shard: number, method: keyof OtherShard, given: readonly unknown[]) {
+    const call = { operation: operationOf(method), shard, body: textOf(given), requestKey: null };
+    let answer = await this.#sendToOwner(shard, call);
+    // Do not wait for a poll of an unreachable database; its polls continue on their own.
     if ((answer === null || answer.is === "moved") && !this.#of(shard).isStale) {
       await this.#of(shard).poll();
-      answer = await this.#askOwner(shard, asked);
+      answer = await this.#sendToOwner(shard, call);
     }
     const isAnswered = answer !== null && ["done", "failure", "refusal"].includes(answer.is);
-    if (!isAnswered) throw QueueError.from(unreached);
-    const caller = new Caller({ client: patient, requestKey: null });
+    if (!isAnswered) throw QueueError.from(unreachableOwner);
+    const caller = new Caller({ client: neverAborts, requestKey: null });
     return parsedOf(replyOf(answer as Answer, caller).text);
   }
 
   /** `null`: the owner is not known. */
-  async #askOwner(shard: number, asked: Call): Promise<Forwarded | null> {
+  async #sendToOwner(shard: number, call: Call): Promise<Forwarded | null> {
     const membership = this.#of(shard);
     const owner = membership.ownerNode(shard)?.url;
     const node = membership.others(shard).find(({ url }) => url === owner);
     if (node === undefined) return null;
-    return await this.#peer(node).call(asked, patient, Number.POSITIVE_INFINITY);
+    return await this.#peer(node).call(call, neverAborts, Number.POSITIVE_INFINITY);
   }
 
   /** Serves a call that another node forwarded. It is not forwarded again: one hop is the limit. */
   async serve(call: Call, caller: Caller): Promise<Answer> {
     const { shard } = call;
-    if (shard === null) throw new Error(`${call.operation} was asked of a node, and of no shard`);
+    if (shard === null) throw new Error(`call of ${call.operation} names no shard`);
     const method = methodOf(call.operation);
     if (method !== null) return await this.#serveShard(shard, method, call.body, caller);
     const operation = call.operation as OperationId;
@@ -358,14 +356,14 @@ export class Router {
     const route = this.#local.get(shard)?.[operation] as Route<OperationId> | undefined;
     const deadline = this.#now() + (timeoutMs(body) ?? timeoutMsDefault);
     const membership = this.#of(shard);
-    // The other node may have seen an ownership that this one has not.
+    // The other node may have read an ownership that this one has not.
     if (!(membership.isOwner(shard) || membership.isChanging(shard))) await membership.poll();
-    const left = await this.#settled(body, { shard, deadline, caller });
+    const timed = await this.#afterChange(body, { shard, deadline, caller });
     if (route === undefined || !this.#of(shard).isTrusted(shard)) return this.#moved(shard);
     try {
-      const outcome = await this.#here(left, { shard, operation, route, caller, deadline });
+      const outcome = await this.#callLocal(timed, { shard, operation, route, caller, deadline });
       if (outcome.is === "done") return doneAnswer(outcome.reply, caller);
-      await this.#settled(left, { shard, deadline, caller });
+      await this.#afterChange(timed, { shard, deadline, caller });
       return outcome.is === "moved" ? this.#moved(shard) : outcome;
     } catch (error) {
       return errorAnswer(error);
@@ -378,12 +376,12 @@ export class Router {
     text: string,
     caller: Caller,
   ): Promise<Answer> {
-    const other = this.#options.held(shard);
+    const other = this.#options.localShard(shard);
     if (other === null) return this.#moved(shard);
-    const ask = other[method] as (...given: unknown[]) => Promise<unknown>;
-    const asked = ask(...argumentsOf(text));
+    const call = other[method] as (...given: unknown[]) => Promise<unknown>;
+    const result = call(...argumentsOf(text));
     return await answerOf(
-      asked.then((value) => new JsonText(textOf(value))),
+      result.then((value) => new JsonText(textOf(value))),
       caller,
     );
   }
@@ -394,29 +392,25 @@ export class Router {
 
   /**
    * Waits while the shard is being opened or handed over, and returns the body with the time that
-   * is left. After `moved`, the other node looks for the new owner at once, so that must
-   * exist by then.
+   * is left. After `moved`, the other node polls for the new owner at once, so that must exist by
+   * then.
    */
-  async #settled(
+  async #afterChange(
     body: never,
-    {
-      shard,
-      deadline,
-      caller,
-    }: { readonly shard: number; readonly deadline: number; readonly caller: Caller },
+    { shard, deadline, caller }: Pick<LocalCall, "shard" | "deadline" | "caller">,
   ): Promise<never> {
     const membership = this.#of(shard);
-    let left = body;
+    let timed = body;
     while (membership.isChanging(shard) && this.#now() < deadline && !caller.signal.aborted) {
       const leftMs = Math.min(changeMsMax, deadline - this.#now());
       await membership.watchers.nextChange(membership.watchers.version, leftMs);
-      left = this.#withTimeLeft(left, deadline);
+      timed = this.#withTimeLeft(timed, deadline);
     }
-    return left;
+    return timed;
   }
 
-  /** Makes another node look at the rows now, because a shard was freed for it. */
-  async nudge(shard: number, node: NodeRow): Promise<void> {
+  /** Makes another node poll, as it does on a call for a shard that it does not own. */
+  async requestPoll(shard: number, node: NodeRow): Promise<void> {
     const body = { pivot: "", limit: 1 };
     const call = {
       operation: "listQueues",
@@ -424,7 +418,7 @@ export class Router {
       body: JSON.stringify(body),
       requestKey: null,
     } as const;
-    await this.#peer(node).call(call, patient, nudgeMsMax);
+    await this.#peer(node).call(call, neverAborts, pollRequestMsMax);
   }
 
   /** This node hands over its shards, or has done so, and accepts no connections of other nodes. */
@@ -443,13 +437,13 @@ export class Router {
   }
 }
 
-function undone(
+function failureOf(
   operation: OperationId,
   { isLost, isParked }: { readonly isLost: boolean; readonly isParked: boolean },
 ): Failure {
   if (isLost) return unknownOutcome;
   if (isParked) return closingFailure;
-  return operation === "lease" ? emptyLease : notOwner;
+  return operation === "lease" ? emptyLease : noOwner;
 }
 
 /** When to give up waiting for the answer of another node. */
@@ -461,7 +455,7 @@ function answerByOf(
   }: { readonly deadline: number; readonly elsewhereMsMax: number | null },
 ): number {
   if (elsewhereMsMax !== null) return deadline;
-  return timeoutMs(body) === null ? Number.POSITIVE_INFINITY : deadline + onItsWayMs;
+  return timeoutMs(body) === null ? Number.POSITIVE_INFINITY : deadline + transitMs;
 }
 
 function timeoutMs(body: { readonly request_timeout?: string | null }): number | null {

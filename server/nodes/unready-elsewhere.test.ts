@@ -24,7 +24,7 @@ const common: Partial<Membership> = {
 
 test("its caller is told why it was not done, and not that nobody has the shard of its queue", async () => {
   const clock = steadyClock();
-  const shared = { held: () => null, clock, log: silentLog };
+  const shared = { localShard: () => null, clock, log: silentLog };
   const unused = (): never => {
     throw new Error("no other node is there");
   };

@@ -9,7 +9,7 @@ import { Client, deadItems, names, oneOfEach, withQueues } from "./testing/twin-
 import { refusalOf, second, shardCount } from "./testing/twins.ts";
 
 const unreached = QueueError.from(
-  failure("not_ready", "the node that has the shard cannot be reached"),
+  failure("not_ready", "the owner of the shard is unreachable"),
 );
 
 /** The names of the queues in other shards. */
