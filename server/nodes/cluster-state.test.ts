@@ -71,6 +71,15 @@ describe("afterPoll", () => {
     expect({ lost, outdated }).toEqual(expected);
   });
 
+  test("an owner has changed if a shard has another one, or another epoch", () => {
+    const isChanged = (...shards: readonly ShardRow[]): boolean =>
+      afterPoll(owner, { ...poll, view: view([row(0, "a"), row(1, "a"), ...shards]) })
+        .isOwnerChanged;
+    expect(isChanged(row(2, "b", { isLapsed: true, leaseUntil: 9 }))).toBe(false);
+    expect(isChanged(row(2, null))).toBe(true);
+    expect(isChanged(row(2, "b", { epoch: 2 }))).toBe(true);
+  });
+
   test("the state is as old as the request, not as the answer", () => {
     expect(afterPoll(owner, { ...poll, receivedAt: 60_000 }).state.polledAt).toBe(500);
   });

@@ -31,6 +31,8 @@ export interface Poll {
 
 export interface PollResult {
   readonly state: ClusterState;
+  /** The owner or the epoch of a shard has changed. */
+  readonly isOwnerChanged: boolean;
   /** Owned shards that another node has taken over. */
   readonly lost: readonly number[];
   /** Owned shards whose item leases ran by a clock that had stopped. */
@@ -56,8 +58,12 @@ export function afterPoll(before: ClusterState, poll: Poll): PollResult {
     const row = rowOf(state, shard);
     return row?.url === before.self.url && row.epoch === epoch;
   };
+  const isChanged = ({ shard, url, epoch }: ShardRow): boolean => {
+    const known = rowOf(before, shard);
+    return known?.url !== url || known.epoch !== epoch;
+  };
   return {
-    ...{ state, lagMs },
+    ...{ state, lagMs, isOwnerChanged: shards.some(isChanged) },
     lost: owned.filter((one) => !isOwn(one)).map(({ shard }) => shard),
     outdated: lagMs > lagMsMax ? owned.filter(isOwn).map(({ shard }) => shard) : [],
   };

@@ -171,7 +171,7 @@ test("two nodes share out four shards, one hand-over after the other", async () 
     [2, b.url],
   ]);
   expect([...a.open, ...b.open].sort()).toEqual([0, 1, 2, 3]);
-  expect([a.membership.handOvers, b.membership.handOvers]).toEqual([2, 0]);
+  expect([a.membership.handOvers.count, b.membership.handOvers.count]).toEqual([2, 0]);
   // After that, no shard moves.
   const { takeovers } = world;
   await world.advance(60_000);
@@ -244,7 +244,7 @@ test("a shard that is lost while it is being closed is not handed over, and not 
   expect(a.owned.length).toBe(before);
   await world.advance(5_000);
   expect(a.owned.at(-1)).toEqual({ shard: 1, epoch: epoch + 1 });
-  expect([a.handedOver, a.membership.handOvers]).toEqual([[], 0]);
+  expect([a.handedOver, a.membership.handOvers.count]).toEqual([[], 0]);
 });
 
 test("two processes with one URL do not take the shards from each other repeatedly", async () => {
@@ -263,7 +263,7 @@ test("the shards of a node that was killed are taken over within its lease, even
   const [a, b, c] = [world.start("a"), world.start("b"), world.start("c")];
   await world.advance(30_000);
   expect(world.counts).toEqual([3, 3, 3]);
-  const handOvers = a.membership.handOvers + b.membership.handOvers;
+  const handOvers = a.membership.handOvers.count + b.membership.handOvers.count;
   world.kill(c);
   await world.advance(leaseMs - 1_000);
   expect(world.counts).toEqual([3, 3]);
@@ -272,7 +272,7 @@ test("the shards of a node that was killed are taken over within its lease, even
   expect(world.counts.toSorted()).toEqual([4, 5]);
   await world.advance(10_000);
   // Nothing had to be moved again.
-  expect(a.membership.handOvers + b.membership.handOvers).toBe(handOvers);
+  expect(a.membership.handOvers.count + b.membership.handOvers.count).toBe(handOvers);
 });
 
 test("a free shard is left for two seconds to the node that it is reserved for", async () => {

@@ -65,9 +65,9 @@ export class Membership {
   readonly #shards: ReadonlyMap<number, ShardOwnership>;
   readonly #connection: NodeConnection;
   readonly #liveness: Liveness;
-  readonly #handOvers = new HandOvers();
+  readonly handOvers = new HandOvers();
   readonly takeovers = noTakeovers();
-  /** Notified after each poll, and of each change of a shard's state at this node. */
+  /** Notified of each change of an owner or of a shard's state, and of each failed poll. */
   readonly watchers: Watchers;
   #state: ClusterState;
   /** Shards that this node has released since the last poll was sent. */
@@ -106,11 +106,6 @@ export class Membership {
   /** The rows of the last successful poll. */
   get view(): ClusterView {
     return this.#state.view;
-  }
-
-  /** The number of shards that this node has handed over. */
-  get handOvers(): number {
-    return this.#handOvers.count;
   }
 
   /** Numbers of the shards that this node owns and has open. */
@@ -224,9 +219,8 @@ export class Membership {
       await this.#connection.use(async (nodes) => {
         const sentAt = this.#now();
         this.#released.clear();
-        const owned = this.#owned;
-        const view = await this.#connection.withTimeout(nodes.heartbeat(this.#state.self, owned));
-        await this.#polled(view, sentAt);
+        const answer = nodes.heartbeat(this.#state.self, this.#owned);
+        await this.#polled(await this.#connection.withTimeout(answer), sentAt);
       });
       this.#isUnreachable = false;
     } catch (cause) {
@@ -243,7 +237,7 @@ export class Membership {
     return this.#all.flatMap(({ shard, epoch }) => (epoch === null ? [] : { shard, epoch }));
   }
 
-  /** Follows the result of a poll: gives up what was lost, then takes over, then hands over. */
+  /** Steps down from lost shards, then takes over free ones, then hands over if it has too many. */
   async #polled(received: ClusterView, sentAt: number): Promise<void> {
     const receivedAt = this.#now();
     const before = this.#state;
@@ -257,11 +251,9 @@ export class Membership {
     });
     this.#state = result.state;
     this.#noticeChanges(before);
+    if (result.isOwnerChanged) this.watchers.notify();
     for (const shard of result.lost) this.#lose(shard);
-    const { outdated, lagMs } = result;
-    if (outdated.length > 0) this.#options.log.warn("clock fell behind", { ms: lagMs });
-    for (const shard of outdated) this.#shards.get(shard)?.lose();
-    this.watchers.notify();
+    this.#reopen(result.outdated, result.lagMs);
     const free = this.#liveness.freeShards(freeRows(this.#state, this.#owned, receivedAt));
     await this.#takeOver(free, sentAt);
     this.#rebalance(free);
@@ -276,7 +268,7 @@ export class Membership {
     const draining = isDrainRequested(this.#state);
     if (draining !== isDrainRequested(before)) log.info("drain requested", { draining });
     for (const node of view.nodes) {
-      if (node.isDraining || node.isDrainRequested) this.#handOvers.drains(processOf(node));
+      if (node.isDraining || node.isDrainRequested) this.handOvers.drains(processOf(node));
     }
   }
 
@@ -290,14 +282,20 @@ export class Membership {
 
   /** Another node has served the shard, so calls that wait at this one would never be answered. */
   stepDown(shard: number): void {
-    if (!this.isStale) return;
-    this.#lose(shard);
-    this.watchers.notify();
+    if (this.isStale) this.#lose(shard);
   }
 
   #lose(shard: number): void {
-    const wasOwned = this.#shards.get(shard)?.lose() ?? false;
-    if (wasOwned) this.#options.log.warn("shard ownership lost", { shard });
+    if (this.#shards.get(shard)?.lose() !== true) return;
+    this.#options.log.warn("shard ownership lost", { shard });
+    this.watchers.notify();
+  }
+
+  #reopen(shards: readonly number[], lagMs: number): void {
+    if (shards.length === 0) return;
+    this.#options.log.warn("clock fell behind", { ms: lagMs });
+    for (const shard of shards) this.#shards.get(shard)?.lose();
+    this.watchers.notify();
   }
 
   /** Takes over this node's share of the free shards, all at once. */
@@ -318,7 +316,7 @@ export class Membership {
       const ownership = this.#shards.get(shard);
       if (row === undefined || ownership === undefined) return;
       if (await ownership.takeOver({ row, databaseNow, readAt }))
-        this.#handOvers.takenOver(shard, this.#now());
+        this.handOvers.takenOver(shard, this.#now());
     });
     const failed = (await Promise.allSettled(takeovers)).find((one) => one.status === "rejected");
     if (failed !== undefined) throw failed.reason;
@@ -334,10 +332,10 @@ export class Membership {
       return;
     }
     const isBusy = this.#all.some(({ isChanging }) => isChanging);
-    if (isBusy || !this.#handOvers.isDue(now)) return;
+    if (isBusy || !this.handOvers.isDue(now)) return;
     const receivers = otherAccepting(this.#state).filter(
       (node) =>
-        this.#liveness.isEstablished(node) && !this.#handOvers.isPaused(processOf(node), now),
+        this.#liveness.isEstablished(node) && !this.handOvers.isPaused(processOf(node), now),
     );
     const handOver = shardToHandOver({
       ...{ self: self.url, accepting: acceptingUrls(this.#state), receivers },
@@ -345,12 +343,12 @@ export class Membership {
     });
     const ownership = this.#shards.get(handOver?.shard ?? -1);
     if (handOver === null || ownership === undefined) return;
-    this.#handOvers.started(handOver.shard, processOf(handOver.to), now);
+    this.handOvers.started(handOver.shard, processOf(handOver.to), now);
     void this.#handOver(ownership, handOver.to);
   }
 
   async #handOver(ownership: ShardOwnership, to: NodeRow | null): Promise<void> {
-    if ((await ownership.handOver(to)) && to !== null) this.#handOvers.count += 1;
+    if ((await ownership.handOver(to)) && to !== null) this.handOvers.count += 1;
   }
 
   /** Ends once the node may keep shards again, or cannot hand any over. */

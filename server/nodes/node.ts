@@ -205,7 +205,7 @@ export class Node {
       ...{ forwarded, peersUp, held, nodes: new Set(live).size },
       isTrusted: this.memberships.every(({ isStale }) => !isStale),
       takeovers: this.memberships.flatMap((one) => Object.values(one.takeovers)),
-      handOvers: this.memberships.reduce((sum, { handOvers }) => sum + handOvers, 0),
+      handOvers: this.memberships.reduce((sum, { handOvers }) => sum + handOvers.count, 0),
     };
   }
 

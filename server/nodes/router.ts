@@ -109,7 +109,7 @@ export class Router {
     return ofShard(shard, this.#options.memberships);
   }
 
-  /** Runs after each poll. */
+  /** Runs after each change of an owner, and after each failed poll. */
   #ownersChanged(membership: Membership): void {
     if (membership.isStale) {
       for (const shard of membership.openShards) void this.#findOwner(shard);
