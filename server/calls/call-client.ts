@@ -6,7 +6,7 @@ import type { Answer, Call, NumberedCall } from "./call.ts";
 import { decodeAnswers, encodeCalls } from "./frame.ts";
 
 /** `unsent`: the call was never sent. `lost`: also if the connection ended before the answer. */
-export type Forwarded = Answer | { readonly is: "unsent" };
+export type CallOutcome = Answer | { readonly is: "unsent" };
 
 /** Starts the timer that gives up a call; `null`: the call has no time limit. */
 export type Limit = ((giveUp: () => void) => { cancel(): void }) | null;
@@ -15,11 +15,11 @@ export type Limit = ((giveUp: () => void) => { cancel(): void }) | null;
 type Client = Pick<Request, "signal">;
 
 /** For operations other than leases, a hang-up may be forwarded this much later. */
-export const listenMs = 100;
+export const hangUpDelayMs = 100;
 
 interface Waiting extends Pick<Call, "operation" | "shard"> {
   readonly client: Client;
-  readonly settle: (forwarded: Forwarded) => void;
+  readonly settle: (outcome: CallOutcome) => void;
   isSent: boolean;
   /** Absent until the signal has a listener. */
   stopListening?: () => void;
@@ -30,7 +30,7 @@ export class CallClient {
   readonly #waiting = new Map<number, Waiting>();
   readonly #clock: Clock;
   #last = 0;
-  #asked: NumberedCall[] = [];
+  #outgoing: NumberedCall[] = [];
   #isOpen = false;
   #isOver = false;
   #flushing = false;
@@ -53,40 +53,40 @@ export class CallClient {
   }
 
   /** Never rejects. If the client hangs up, or the call is given up, the other end aborts it. */
-  call(call: Call, client: Client, limit: Limit = null): Promise<Forwarded> {
+  call(call: Call, client: Client, limit: Limit = null): Promise<CallOutcome> {
     if (this.#isOver) return Promise.resolve({ is: "unsent" });
     this.#last += 1;
     const number = this.#last;
     return new Promise((resolve) => {
-      const settle = (forwarded: Forwarded): void => {
+      const settle = (outcome: CallOutcome): void => {
         timer?.cancel();
         waiting.stopListening?.();
         this.#waiting.delete(number);
-        resolve(forwarded);
+        resolve(outcome);
       };
       const { operation, shard } = call;
       const waiting: Waiting = { operation, shard, client, settle, isSent: false };
       this.#waiting.set(number, waiting);
       const timer = limit?.(() => this.#giveUp(number));
-      this.#ask({ number, call });
+      this.#enqueue({ number, call });
       if (operation === "lease") this.#listen(number, waiting);
-      else this.#listenLater();
+      else this.#listenToHangUps();
     });
   }
 
   #listen(number: number, waiting: Waiting): void {
     const { signal } = waiting.client;
-    const hangUp = (): void => this.#ask({ number, call: null });
+    const hangUp = (): void => this.#enqueue({ number, call: null });
     waiting.stopListening = () => signal.removeEventListener("abort", hangUp);
     if (signal.aborted) hangUp();
     else signal.addEventListener("abort", hangUp, { once: true });
   }
 
   /** Most calls are answered sooner, and a signal with a listener costs a third of a hop. */
-  #listenLater(): void {
+  #listenToHangUps(): void {
     if (this.#isListenDue) return;
     this.#isListenDue = true;
-    after(this.#clock, listenMs, () => {
+    after(this.#clock, hangUpDelayMs, () => {
       this.#isListenDue = false;
       for (const [number, waiting] of this.#waiting) {
         if (waiting.stopListening === undefined) this.#listen(number, waiting);
@@ -98,11 +98,11 @@ export class CallClient {
    * Recalls the waiting leases of this shard, or of all if `null`: each is answered with the items
    * granted by then. Returns a function that gives up those without an answer.
    */
-  recall(of: number | null): () => void {
-    const recalled = [...this.#waiting].flatMap(([number, { operation, shard }]) =>
-      operation === "lease" && (of === null || of === shard) ? [number] : [],
+  recall(shard: number | null): () => void {
+    const recalled = [...this.#waiting].flatMap(([number, waiting]) =>
+      waiting.operation === "lease" && (shard === null || shard === waiting.shard) ? [number] : [],
     );
-    for (const number of recalled) this.#ask({ number, call: null });
+    for (const number of recalled) this.#enqueue({ number, call: null });
     return () => {
       for (const number of recalled) this.#giveUp(number);
     };
@@ -112,13 +112,13 @@ export class CallClient {
   #giveUp(number: number): void {
     const waiting = this.#waiting.get(number);
     if (waiting === undefined) return;
-    if (waiting.isSent) this.#ask({ number, call: null });
-    else this.#asked = this.#asked.filter((asked) => asked.number !== number);
+    if (waiting.isSent) this.#enqueue({ number, call: null });
+    else this.#outgoing = this.#outgoing.filter((call) => call.number !== number);
     waiting.settle({ is: waiting.isSent ? "lost" : "unsent" });
   }
 
-  #ask(asked: NumberedCall): void {
-    this.#asked.push(asked);
+  #enqueue(call: NumberedCall): void {
+    this.#outgoing.push(call);
     if (this.#flushing) return;
     this.#flushing = true;
     this.#clock.soon(() => {
@@ -128,14 +128,14 @@ export class CallClient {
   }
 
   #flush(): void {
-    if (!this.#isOpen || this.#isOver || this.#asked.length === 0) return;
-    const asked = this.#asked;
-    this.#asked = [];
-    for (const { number } of asked) {
+    if (!this.#isOpen || this.#isOver || this.#outgoing.length === 0) return;
+    const calls = this.#outgoing;
+    this.#outgoing = [];
+    for (const { number } of calls) {
       const waiting = this.#waiting.get(number);
       if (waiting !== undefined) waiting.isSent = true;
     }
-    this.#send(encodeCalls(asked));
+    this.#send(encodeCalls(calls));
   }
 
   /** Throws, and settles no call, if the frame is malformed. */

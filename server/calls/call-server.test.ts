@@ -5,7 +5,7 @@ import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
 import type { Caller } from "../routes/route.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import type { Answer, Call } from "./call.ts";
-import { CallClient, listenMs } from "./call-client.ts";
+import { CallClient, hangUpDelayMs } from "./call-client.ts";
 import { CallServer } from "./call-server.ts";
 import { decodeCalls, encodeCalls } from "./frame.ts";
 
@@ -126,7 +126,7 @@ test("a hang-up before the lease is sent reaches the other end", async () => {
   expect(begun.map(({ caller }) => caller.signal.aborted)).toEqual([true]);
 });
 
-test.each([1, listenMs + 1])(
+test.each([1, hangUpDelayMs + 1])(
   "a hang-up after %d ms of waiting reaches the other end, for one produce and for the next",
   async (ms) => {
     const { clock, begun, callClient } = setup();
@@ -135,7 +135,7 @@ test.each([1, listenMs + 1])(
       for (const one of [leaving, client]) void callClient.call(callOf("a"), one);
       await clock.advance(ms);
       leaving.abort();
-      await clock.advance(listenMs);
+      await clock.advance(hangUpDelayMs);
     }
     const areGone = begun.map(({ caller }) => caller.signal.aborted);
     expect(areGone).toEqual([true, false, true, false]);
@@ -151,7 +151,7 @@ test("a hang-up after the answer is not sent", async () => {
   await clock.settle();
   await asked;
   leaving.abort();
-  await clock.advance(2 * listenMs);
+  await clock.advance(2 * hangUpDelayMs);
   expect(frames.there.flatMap(decodeCalls)).toHaveLength(1);
 });
 

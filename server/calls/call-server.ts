@@ -106,23 +106,24 @@ export function errorAnswer(error: unknown): Answer {
   return { is: "failure", failure: error.failure };
 }
 
-type Answering = (call: Call, caller: Caller) => Promise<Answer>;
+type Answerer = (call: Call, caller: Caller) => Promise<Answer>;
 
 /** Performs calls with these routes. */
-export function answerBy(routes: Partial<Routes>): Answering {
+export function answerBy(routes: Partial<Routes>): Answerer {
   return async ({ operation, body }, caller) => {
     const route = routes[operation as OperationId] as Route<OperationId> | undefined;
-    if (route === undefined) throw new Error(`${operation} was asked of the wrong end`);
+    if (route === undefined) throw new Error(`${operation} was sent to the wrong end`);
     return await answerOf(route(JSON.parse(body), caller), caller);
   };
 }
 
 /** Performs each call with the routes of its shard. */
-export function answerByShard(routes: ReadonlyMap<number | null, Partial<Routes>>): Answering {
+export function answerByShard(routes: ReadonlyMap<number | null, Partial<Routes>>): Answerer {
   const answers = new Map([...routes].map(([shard, own]) => [shard, answerBy(own)]));
   return async (call, caller) => {
     const answer = answers.get(call.shard);
-    if (answer === undefined) throw new Error(`shard ${call.shard} was asked of the wrong end`);
+    if (answer === undefined)
+      throw new Error(`a call for shard ${call.shard} was sent to the wrong end`);
     return await answer(call, caller);
   };
 }
@@ -140,6 +141,6 @@ export function replyOf(answer: Answer, caller: Caller): JsonText {
     case "moved":
     case "lost":
     case "failed":
-      throw new Error("whoever has the engine could not do the call");
+      throw new Error("the other end failed to perform the call");
   }
 }

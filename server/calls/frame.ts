@@ -14,9 +14,9 @@ import type { Answer, Call, NumberedAnswer, NumberedCall } from "./call.ts";
 // A text is encoded as its length in UTF-16 units, a comma and its characters, a shard as its
 // number and a comma, and `null` as `-,`.
 
-export function encodeCalls(asked: readonly NumberedCall[]): string {
+export function encodeCalls(calls: readonly NumberedCall[]): string {
   let text = "";
-  for (const { number, call } of asked) {
+  for (const { number, call } of calls) {
     if (call === null) text += `${number},-,`;
     else {
       const { operation, shard, body, requestKey, identity } = call;
@@ -31,22 +31,22 @@ export function encodeCalls(asked: readonly NumberedCall[]): string {
 /** Throws an `Error` unless the text is a whole frame of calls. */
 export function decodeCalls(text: string): NumberedCall[] {
   const frame = new FrameReader(text, "c");
-  const asked: NumberedCall[] = [];
+  const calls: NumberedCall[] = [];
   while (!frame.isOver) {
     const number = frame.number();
     const operation = frame.nullable() as Call["operation"] | null;
-    if (operation === null) asked.push({ number, call: null });
+    if (operation === null) calls.push({ number, call: null });
     else {
       const shard = frame.isNull() ? null : frame.number();
       const call = { operation, shard, body: frame.text(), requestKey: frame.nullable() };
       const identity = frame.nullable();
-      asked.push({
+      calls.push({
         number,
         call: identity === null ? call : { ...call, identity: JSON.parse(identity) },
       });
     }
   }
-  return asked;
+  return calls;
 }
 
 /** Whether a frame is one of calls; the other kind is of answers. */
@@ -54,9 +54,9 @@ export function areCalls(frame: string): boolean {
   return frame.startsWith("c");
 }
 
-export function encodeAnswers(answered: readonly NumberedAnswer[]): string {
+export function encodeAnswers(answers: readonly NumberedAnswer[]): string {
   let text = "";
-  for (const { number, answer } of answered) {
+  for (const { number, answer } of answers) {
     text +=
       answer.is === "done"
         ? `${number},${part(answer.text)}${answer.isReplayed ? 1 : 0},`

@@ -3,7 +3,7 @@
 
 import { type Failure, isFailure, unknownShardFailure } from "../../engine/model/errors.ts";
 import { type OperationId, operationsThat } from "../../openapi/operations.ts";
-import type { Forwarded } from "../calls/call-client.ts";
+import type { CallOutcome } from "../calls/call-client.ts";
 
 const readOnlyOperations = new Set(operationsThat("reads"));
 /**
@@ -65,7 +65,7 @@ export function afterFailure(
 
 /** After another node's answer. `unknown`: repeating the call might double its effect. */
 export function afterAnswer(
-  answer: Forwarded,
+  answer: CallOutcome,
   { operation, isKeyed }: Attempt,
 ): "done" | "unknown" | Unanswered {
   switch (answer.is) {

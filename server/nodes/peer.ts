@@ -2,7 +2,7 @@
 
 import { after, type Clock, type Timer } from "../../engine/model/clock.ts";
 import type { Call } from "../calls/call.ts";
-import { CallClient, type Forwarded, type Limit } from "../calls/call-client.ts";
+import { CallClient, type CallOutcome, type Limit } from "../calls/call-client.ts";
 
 export const peerPath = "/nodes/link";
 
@@ -97,7 +97,7 @@ export class Peer {
   }
 
   /** Never rejects. Gives up after `ms`, or when the client hangs up, and informs the node. */
-  async call(call: Call, client: Pick<Request, "signal">, ms: number): Promise<Forwarded> {
+  async call(call: Call, client: Pick<Request, "signal">, ms: number): Promise<CallOutcome> {
     if (this.isOver) return { is: "unsent" };
     const limit: Limit = Number.isFinite(ms) ? (giveUp) => after(this.#clock, ms, giveUp) : null;
     const forwarded = await this.#callClient.call(call, client, limit);

@@ -17,7 +17,7 @@ import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import { type NodeRow, ofShard } from "../../stores/nodes.ts";
 import type { Answer, Call } from "../calls/call.ts";
-import type { Forwarded } from "../calls/call-client.ts";
+import type { CallOutcome } from "../calls/call-client.ts";
 import { answerOf, doneAnswer, errorAnswer, replyOf } from "../calls/call-server.ts";
 import type { Log } from "../observability/log.ts";
 import { requestSecondsBounds } from "../observability/request-counts.ts";
@@ -337,7 +337,7 @@ export class Router {
   }
 
   /** `null`: the owner is not known. */
-  async #sendToOwner(shard: number, call: Call): Promise<Forwarded | null> {
+  async #sendToOwner(shard: number, call: Call): Promise<CallOutcome | null> {
     const membership = this.#of(shard);
     const owner = membership.ownerNode(shard)?.url;
     const node = membership.others(shard).find(({ url }) => url === owner);

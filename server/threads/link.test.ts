@@ -72,23 +72,23 @@ test("link: calls and messages of both ends cross between each other, each with 
     Array.from({ length: 20 }, async (_, index) => {
       const requestKey = `${name}${index}`;
       const call = { ...callOf(String(index)), requestKey };
-      const number = link.rpc.ask("thread", "twice", index);
-      const { text } = await link.ask(call, callerOf());
+      const number = link.rpc.call("thread", "twice", index);
+      const { text } = await link.call(call, callerOf());
       return [text, await number];
     });
   const replies = await Promise.all([...work(here, "a"), ...work(there, "b")]);
   const expected = (name: string) =>
     Array.from({ length: 20 }, (_, index) => [`${index} of ${name}${index}`, 2 * index]);
   expect(replies).toEqual([...expected("a"), ...expected("b")]);
-  expect(new Set(crossed)).toEqual(new Set(["c", "a", "ask", "told"]));
+  expect(new Set(crossed)).toEqual(new Set(["c", "a", "call", "result"]));
   // One frame per round of events and end, not one per call.
   expect(crossed.filter((kind) => kind === "c")).toHaveLength(2);
 });
 
 test("link: a text of a body that looks like a frame stays a body", async () => {
   const { here } = setup(async ({ body }) => done(body));
-  for (const body of ["a3,1,-", "c0,", '{"kind":"ask"}', "-,", "ÿ\u2028,\u{1f600}"]) {
-    expect((await here.ask(callOf(body), callerOf())).text).toBe(body);
+  for (const body of ["a3,1,-", "c0,", '{"kind":"call"}', "-,", "ÿ\u2028,\u{1f600}"]) {
+    expect((await here.call(callOf(body), callerOf())).text).toBe(body);
   }
 });
 
@@ -100,7 +100,7 @@ test("link: what is thrown there is thrown here as what it is", async () => {
     failed: { is: "failed" },
   };
   const { here } = setup(async ({ body }) => answers[body] ?? done(""));
-  const thrown = (body: string) => thrownBy(here.ask(callOf(body), callerOf()));
+  const thrown = (body: string) => thrownBy(here.call(callOf(body), callerOf()));
   const queueError = await thrown("failure");
   expect(queueError).toBeInstanceOf(QueueError);
   const { code, reason, details } = failed;
@@ -117,7 +117,7 @@ test("link: whether a reply is a repeated one, and what the caller may do, cross
   const identity = { name: "anna", rights: [{ roles: ["read"], queues: ["orders"] }] } as const;
   const { here } = setup(async (_, caller) => done(JSON.stringify(caller.identity), true));
   const caller = callerOf();
-  const { text } = await here.ask({ ...callOf(""), identity }, caller);
+  const { text } = await here.call({ ...callOf(""), identity }, caller);
   expect([JSON.parse(text), caller.isReplayed]).toEqual([identity, true]);
 });
 
@@ -132,7 +132,7 @@ test.each(["lease", "overview"] as const)(
       return promise;
     });
     const controller = new AbortController();
-    const reply = here.ask(callOf("", id), callerOf(controller));
+    const reply = here.call(callOf("", id), callerOf(controller));
     await begun.promise;
     controller.abort();
     expect((await reply).text).toBe("hung up");

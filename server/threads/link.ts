@@ -42,9 +42,9 @@ export class Link {
   }
 
   /** Resolves to the other thread's reply, or rejects with the error that was thrown there. */
-  async ask(call: Call, caller: Caller): Promise<JsonText> {
+  async call(call: Call, caller: Caller): Promise<JsonText> {
     const answer = await this.#client.call(call, caller);
-    if (answer.is === "unsent") throw new Error("a thread is gone");
+    if (answer.is === "unsent") throw new Error("a thread has ended");
     return replyOf(answer, caller);
   }
 }

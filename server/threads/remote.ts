@@ -12,7 +12,7 @@ import type { Link } from "./link.ts";
 import { threadOf } from "./placement.ts";
 
 /** Calls about the server as a whole have no client that could hang up. */
-const patient = new AbortController();
+const neverAborts = new AbortController();
 
 /** The routes of a shard of the other thread; `null`: the routes of the server as a whole. */
 export function routesOver(link: Link, shard: number | null): Routes {
@@ -22,7 +22,7 @@ export function routesOver(link: Link, shard: number | null): Routes {
       const { requestKey } = caller;
       const operation = id as OperationId;
       const call = { operation, shard, body: caller.jsonOf(body), requestKey };
-      return link.ask({ ...call, ...identityOf(caller) }, caller);
+      return link.call({ ...call, ...identityOf(caller) }, caller);
     },
   ]);
   return Object.fromEntries(routes) as Routes;
@@ -52,9 +52,9 @@ export function wholeOver(link: Link): Omit<OperationHandlers, "routes"> {
     operation: "health" | "readyz" | "metrics" | "backup",
     identity: KeyIdentity | null = null,
   ) => {
-    const caller = new Caller({ client: patient, requestKey: null, identity });
+    const caller = new Caller({ client: neverAborts, requestKey: null, identity });
     const call = { operation, shard: null, body: "", requestKey: null };
-    return link.ask({ ...call, ...identityOf(caller) }, caller);
+    return link.call({ ...call, ...identityOf(caller) }, caller);
   };
   const json = async (reply: ReturnType<typeof whole>) => jsonResponse((await reply).text);
   return {

@@ -60,7 +60,7 @@ test("rpc: a method is called with what was given, and its value is returned", a
 
 test("rpc: answers that come out of order go to the calls that they are of", async () => {
   const { here, asked } = setup();
-  const replies = [0, 1, 2, 3].map((number) => here.ask("thread", "wait", number));
+  const replies = [0, 1, 2, 3].map((number) => here.call("thread", "wait", number));
   const failed = thrownBy(replies[2] ?? Promise.resolve());
   asked[3]?.resolve("d");
   asked[2]?.reject(new Error("c"));
@@ -72,7 +72,10 @@ test("rpc: answers that come out of order go to the calls that they are of", asy
 
 test("rpc: both ends ask at once, with the same numbers", async () => {
   const { here, there, asked } = setup();
-  const replies = [here.ask("thread", "wait", "of there"), there.ask("thread", "wait", "of here")];
+  const replies = [
+    here.call("thread", "wait", "of there"),
+    there.call("thread", "wait", "of here"),
+  ];
   for (const { given, resolve } of asked) resolve(given);
   expect(await Promise.all(replies)).toEqual([["of there"], ["of here"]]);
 });
@@ -89,7 +92,7 @@ test.each<[string, QueueError]>([
   ],
 ])("rpc: a QueueError %s is thrown as one", async (_, error) => {
   const { here, asked } = setup();
-  const thrown = thrownBy(here.ask("thread", "wait"));
+  const thrown = thrownBy(here.call("thread", "wait"));
   asked[0]?.reject(error);
   const got = (await thrown) as QueueError;
   expect(got).toBeInstanceOf(QueueError);
@@ -110,7 +113,7 @@ test.each<[StoreFault, unknown, string | undefined]>([
   "rpc: a StoreError keeps its fault and the text of its cause; %s",
   async (fault, cause, text) => {
     const { here, asked } = setup();
-    const thrown = thrownBy(here.ask("thread", "wait"));
+    const thrown = thrownBy(here.call("thread", "wait"));
     asked[0]?.reject(new StoreError(fault, "the store cannot be opened", cause));
     const got = (await thrown) as StoreError;
     expect(got).toBeInstanceOf(StoreError);
@@ -123,7 +126,7 @@ test.each(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL"])(
   "rpc: a ListenError is thrown as one; %s",
   async (code) => {
     const { here, asked } = setup();
-    const thrown = thrownBy(here.ask("thread", "wait"));
+    const thrown = thrownBy(here.call("thread", "wait"));
     const error = new ListenError({ code }, { host: "::1", port: 9_090 });
     asked[0]?.reject(error);
     const got = (await thrown) as ListenError;
@@ -134,7 +137,7 @@ test.each(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL"])(
 
 test("rpc: a ListenError that the system gave no code keeps its text", async () => {
   const { here, asked } = setup();
-  const thrown = thrownBy(here.ask("thread", "wait"));
+  const thrown = thrownBy(here.call("thread", "wait"));
   const error = new ListenError(new Error("no sockets here"), { host: "127.0.0.1", port: 1 });
   asked[0]?.reject(error);
   expect(await thrown).toMatchObject({ code: "", fault: "settings", message: error.message });
@@ -142,7 +145,7 @@ test("rpc: a ListenError that the system gave no code keeps its text", async () 
 
 test("rpc: any other error names where it was thrown", async () => {
   const { here, asked } = setup();
-  const thrown = [thrownBy(here.ask("thread", "wait")), thrownBy(here.ask("thread", "wait"))];
+  const thrown = [thrownBy(here.call("thread", "wait")), thrownBy(here.call("thread", "wait"))];
   asked[0]?.reject(new TypeError("x is not a function"));
   asked[1]?.reject("a text");
   const [error, text] = (await Promise.all(thrown)) as Error[];
@@ -156,7 +159,7 @@ test.each(["missing", "toString", "constructor", "__proto__"])(
   "rpc: a method that is not there is refused; %s",
   async (method) => {
     const { here } = setup();
-    const error = await thrownBy(here.ask("thread", method));
+    const error = await thrownBy(here.call("thread", method));
     expect(String(error)).toContain(`a thread has no method '${method}'`);
   },
 );
@@ -168,15 +171,15 @@ test("rpc: each target has methods of its own, and one that is not there has non
   ]);
   const here: Rpc = new Rpc((message) => there.receive(message), new Map());
   const there: Rpc = new Rpc((message) => here.receive(message), targets);
-  expect(await Promise.all([here.ask(4, "name"), here.ask(1, "name")])).toEqual(["four", "one"]);
+  expect(await Promise.all([here.call(4, "name"), here.call(1, "name")])).toEqual(["four", "one"]);
   for (const target of ["thread", 0] as const) {
-    expect(String(await thrownBy(here.ask(target, "name")))).toContain("no method 'name'");
+    expect(String(await thrownBy(here.call(target, "name")))).toContain("no method 'name'");
   }
 });
 
 test("rpc: a value that cannot cross fails the call, and no other", async () => {
   const { here } = setup({ bad: () => () => 1, good: () => 2 });
-  const replies = [thrownBy(here.ask("thread", "bad")), here.ask("thread", "good")];
+  const replies = [thrownBy(here.call("thread", "bad")), here.call("thread", "good")];
   const [bad, good] = await Promise.all(replies);
   expect(String(bad)).toContain("a thread failed; ");
   expect(good).toBe(2);
@@ -184,8 +187,8 @@ test("rpc: a value that cannot cross fails the call, and no other", async () => 
 
 test("rpc: what cannot be sent rejects the call that gives it", async () => {
   const { here, asked } = setup();
-  expect(String(await thrownBy(here.ask("thread", "wait", () => 1)))).toContain("DataCloneError");
-  const reply = here.ask("thread", "wait", 1);
+  expect(String(await thrownBy(here.call("thread", "wait", () => 1)))).toContain("DataCloneError");
+  const reply = here.call("thread", "wait", 1);
   asked[0]?.resolve(2);
   expect(await reply).toBe(2);
 });

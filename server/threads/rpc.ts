@@ -31,16 +31,16 @@ export type Targets = ReadonlyMap<Target, object>;
 
 export type RpcMessage =
   | {
-      readonly kind: "ask";
+      readonly kind: "call";
       readonly number: number;
       readonly target: Target;
       readonly method: string;
       readonly given: readonly unknown[];
     }
-  | { readonly kind: "told"; readonly number: number; readonly value: unknown }
-  | { readonly kind: "threw"; readonly number: number; readonly thrown: Thrown };
+  | { readonly kind: "result"; readonly number: number; readonly value: unknown }
+  | { readonly kind: "error"; readonly number: number; readonly thrown: Thrown };
 
-type Asked = Extract<RpcMessage, { kind: "ask" }>;
+type RpcCall = Extract<RpcMessage, { kind: "call" }>;
 
 /** One end of the connection; each end may call the other. */
 export class Rpc {
@@ -56,13 +56,13 @@ export class Rpc {
   }
 
   /** Rejects with the other end's error; a `QueueError`, `StoreError`, `ListenError` as such. */
-  async ask(target: Target, method: string, ...given: readonly unknown[]): Promise<unknown> {
+  async call(target: Target, method: string, ...given: readonly unknown[]): Promise<unknown> {
     this.#last += 1;
     const number = this.#last;
     const waiting = Promise.withResolvers<unknown>();
     this.#waiting.set(number, waiting);
     try {
-      this.#send({ kind: "ask", number, target, method, given });
+      this.#send({ kind: "call", number, target, method, given });
     } catch (error) {
       // An argument could not be cloned.
       this.#waiting.delete(number);
@@ -77,29 +77,29 @@ export class Rpc {
       get:
         (_, method: string) =>
         (...given: readonly unknown[]) =>
-          this.ask(target, method, ...given),
+          this.call(target, method, ...given),
     });
   }
 
   receive(message: RpcMessage): void {
-    if (message.kind === "ask") {
+    if (message.kind === "call") {
       void this.#do(message);
       return;
     }
     const waiting = this.#waiting.get(message.number);
     this.#waiting.delete(message.number);
-    if (message.kind === "told") waiting?.resolve(message.value);
+    if (message.kind === "result") waiting?.resolve(message.value);
     else waiting?.reject(errorOf(message.thrown));
   }
 
-  async #do({ number, target, method, given }: Asked): Promise<void> {
+  async #do({ number, target, method, given }: RpcCall): Promise<void> {
     try {
       const methods = (this.#targets.get(target) ?? {}) as Readonly<Record<string, unknown>>;
       const call = Object.hasOwn(methods, method) ? methods[method] : undefined;
       if (typeof call !== "function") throw new Error(`a thread has no method '${method}'`);
-      this.#send({ kind: "told", number, value: await call(...given) });
+      this.#send({ kind: "result", number, value: await call(...given) });
     } catch (error) {
-      this.#send({ kind: "threw", number, thrown: thrownOf(error) });
+      this.#send({ kind: "error", number, thrown: thrownOf(error) });
     }
   }
 }

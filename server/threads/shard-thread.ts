@@ -44,7 +44,7 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
   const links = new Map<number, Link>();
   const linkTo = (other: number): Link => {
     const link = links.get(other);
-    if (link === undefined) throw new Error("a thread is asked that is not there");
+    if (link === undefined) throw new Error("a call names a thread that does not exist");
     return link;
   };
   const away = (shard: number) => linkTo(threadOf(shard, config)).rpc.remote<OtherShard>(shard);

@@ -147,7 +147,7 @@ export class ShardThreads {
   parts(own: readonly ShardRoutes[]): Pick<LocalOptions, "shards" | "status"> {
     const linkTo = (thread: number): Link => {
       const link = this.#threads[thread - 1]?.link;
-      if (link === undefined) throw new Error("a thread is asked that is not there");
+      if (link === undefined) throw new Error("a call names a thread that does not exist");
       return link;
     };
     const shards = routesOfAll(byShard(this.engines, own), this.#options.config, linkTo);
