@@ -70,7 +70,7 @@ async function clientsAtWork(port: number) {
 }
 
 test.skipIf(haproxyPath === null)(
-  "one address: the owner is killed and another node drained, and no call fails that sending it again does not mend",
+  "one address: the owner is killed and another node is drained; every call succeeds, if need be when it is repeated",
   async () => {
     const address = { port: Promise.resolve(balancer.port) };
     const { faults } = await underLoad(

@@ -66,7 +66,7 @@ test("the database is restarted for longer than a lease, and the owner stays", a
     for (const wire of [ownerDatabase, otherDatabase]) wire.snap();
     await cluster.startDatabase();
     await cluster.query("UPDATE holdfast_nodes.shard SET lease_until = 0");
-    // The other node sees the lapse first; its first look has ended once the second one starts.
+    // The other node sees the lapse first; its first poll has ended once the second one starts.
     otherDatabase.heal();
     await nextLook();
     await nextLook();
@@ -77,7 +77,7 @@ test("the database is restarted for longer than a lease, and the owner stays", a
   expect(await cluster.ownerRow()).toEqual(before);
 });
 
-test("calls by a node that is cut off from the owner are served once that is over", async () => {
+test("calls at a node that is cut off from the owner are served once the network is repaired", async () => {
   const before = await cluster.ownerRow();
   const count = await queued();
   link.cut();
@@ -95,7 +95,7 @@ test("calls by a node that is cut off from the owner are served once that is ove
   expect(await cluster.ownerRow()).toEqual(before);
 });
 
-test("what may have been done is not told to have changed nothing", async () => {
+test("a call that may have taken effect is not reported as without effect", async () => {
   const count = await queued();
   link.cut();
   const keyed = produceAtOther({ key: "late", timeout: "1s" });
@@ -105,7 +105,7 @@ test("what may have been done is not told to have changed nothing", async () => 
   expect(await queued()).toBe(count + 1);
 });
 
-test("a connection between nodes that breaks is made anew", async () => {
+test("a broken connection between nodes is replaced", async () => {
   const count = await queued();
   for (let round = 0; round < 5; round += 1) {
     const keyed = produceAtOther({ key: `broken-${round}` });

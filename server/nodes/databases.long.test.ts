@@ -124,7 +124,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.end());
 
-test("each database has its own part of the shards, and any node takes a call for either", async () => {
+test("each database has its own part of the shards, and any node accepts calls for both", async () => {
   const shardsIn = (database: number) =>
     cluster.query("SELECT shard::int FROM holdfast_nodes.shard ORDER BY shard", database);
   expect(await shardsIn(first)).toEqual([{ shard: 0 }, { shard: 2 }]);
@@ -139,7 +139,7 @@ test("each database has its own part of the shards, and any node takes a call fo
   }
 });
 
-test("a database is away: queues of the other one are served without delay, by every node", async () => {
+test("a database is unreachable: every node serves the queues of the other without delay", async () => {
   const [near, away] = [nameIn(first, "near"), nameIn(second, "away")];
   for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
   for (const node of nodes) await queueOf(node, away).produce("before");
@@ -159,7 +159,7 @@ test("a database is away: queues of the other one are served without delay, by e
   for (const node of nodes) expect(node.log()).toContain("database 2");
 });
 
-test("no node reaches a database: queues of the other one are served, and none changes its owner", async () => {
+test("no node reaches a database: the queues of the other are served, and no shard changes its owner", async () => {
   const [near, away] = [nameIn(first, "kept"), nameIn(second, "cut")];
   for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
   for (const node of nodes) await queueOf(node, away).produce("before");
@@ -198,7 +198,7 @@ test("one node does not reach a database: it keeps its shards of the other, and 
   expect(ofFirst(await cluster.ownerRows())).toEqual(ofFirst(before));
 });
 
-test("a dead letter for a queue in a database that is away arrives exactly once", async () => {
+test("a dead letter for a queue in an unreachable database arrives exactly once", async () => {
   const [near, dead] = [nameIn(first, "source"), nameIn(second, "dead")];
   const client = createClient({ url: nodes.map(({ url }) => url) });
   await client.queue(dead).create(settings);
@@ -224,7 +224,7 @@ test("a dead letter for a queue in a database that is away arrives exactly once"
   expect(await client.queue(near).inspect()).toMatchObject({ queued: 0, leased: 0 });
 });
 
-test("a node that starts while a database is away serves the other one, and joins it later", async () => {
+test("a node that starts while a database is unreachable serves the other, and joins that one later", async () => {
   const [near, away] = [nameIn(first, "early"), nameIn(second, "late")];
   for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
   await withoutSecond();
@@ -239,7 +239,7 @@ test("a node that starts while a database is away serves the other one, and join
   expect(await alone.stop()).toBe(0);
 });
 
-test("another number, order or kind of databases is refused at the start", async () => {
+test("start: a different number, order or kind of databases is refused", async () => {
   const urls = cluster.databasePorts.map(
     (port) => `postgres://holdfast@127.0.0.1:${port}/postgres`,
   );

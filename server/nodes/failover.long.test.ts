@@ -90,7 +90,7 @@ test.skipIf(!isReplicatedThere)(
 );
 
 test.skipIf(!isReplicatedThere)(
-  "failover to a standby that was behind: what is lost is told, and no lost id is issued again",
+  "failover to a standby that was behind: losses are reported, and no lost id is issued again",
   async () => {
     const queues = cluster.nodes.map((node) => queueOf(node, "behind"));
     const [first] = queues as [(typeof queues)[0]];
@@ -120,7 +120,7 @@ test.skipIf(!isReplicatedThere)(
 );
 
 test.skipIf(!isReplicatedThere)(
-  "failover under load to a standby that was behind: nothing is lost but what is told, and all else holds",
+  "failover under load to a standby that was behind: only reported commits are lost, and all other promises hold",
   async () => {
     let owners: ReadonlySet<NodeProcess> = new Set();
     let others: ReadonlySet<NodeProcess> = new Set();

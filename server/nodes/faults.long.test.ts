@@ -39,7 +39,7 @@ test("the owner is killed", async () => {
   expect(faults).toEqual([]);
 });
 
-test("the owner is stopped for longer than its lease, and goes on as one that forwards", async () => {
+test("an owner that was suspended for longer than its lease continues as a node that forwards", async () => {
   const { faults } = await underLoad(cluster, async (progress) => {
     const owner = await cluster.owner();
     void owner.stop("SIGSTOP");
@@ -53,7 +53,7 @@ test("the owner is stopped for longer than its lease, and goes on as one that fo
   expect(faults).toEqual([]);
 });
 
-test("an owner hangs: another node answers each call when its time is up", async () => {
+test("an owner hangs: another node answers each call at its timeout", async () => {
   const owner = await cluster.owner("hung");
   await queueOf(owner, "hung").create(settings);
   const other = cluster.nodes.find((node) => node !== owner) as NodeProcess;
@@ -89,7 +89,7 @@ test("an owner hangs: another node answers each call when its time is up", async
   }
 });
 
-test("an owner that was stopped does not answer by what it knew", async () => {
+test("an owner that was suspended does not answer from outdated memory", async () => {
   const owner = await cluster.owner("stopped");
   await queueOf(owner, "stopped").create(settings);
   void owner.stop("SIGSTOP");
@@ -100,7 +100,7 @@ test("an owner that was stopped does not answer by what it knew", async () => {
   for (const look of looks) expect(await look).toMatchObject({ queued: 1 });
 });
 
-test("the owner is cut off from its database, whose last commits come late", async () => {
+test("the owner is cut off from its database, and its last commits arrive late", async () => {
   const { faults } = await underLoad(cluster, async (progress) => {
     const owner = await cluster.owner();
     wires.get(owner)?.cut();
@@ -112,7 +112,7 @@ test("the owner is cut off from its database, whose last commits come late", asy
   expect(faults).toEqual([]);
 });
 
-test("an owner that is cut off from its database ends when it is told to", async () => {
+test("an owner that is cut off from its database stops on SIGTERM", async () => {
   const owner = await cluster.owner("ended");
   await queueOf(owner, "ended").create(settings);
   wires.get(owner)?.cut();
@@ -128,7 +128,7 @@ test("an owner that is cut off from its database ends when it is told to", async
   await produced;
 });
 
-test("no node is ready or healthy while the database is away, and each is once it is back", async () => {
+test("no node is ready or healthy while the database is unreachable, and all are afterwards", async () => {
   const { nodes } = cluster;
   await cluster.owner();
   const reach = async (path: string, status: number) => {

@@ -9,7 +9,7 @@ const cluster = new Cluster({ shards: 1 });
 beforeAll(() => cluster.startDatabase());
 afterAll(() => cluster.end());
 
-test("a node whose first host says nothing any more goes on at the next", async () => {
+test("a node whose first database host no longer answers continues at the next one", async () => {
   const first = Wire.to(cluster.databasePort);
   const node = await cluster.start({ database: [first.port, cluster.databasePort], lease: "5s" });
   const queue = queueOf(node, "plain");

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "holdfast-hung-up-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.skipIf(haproxyPath === null)(
-  "a lease whose client hung up behind the balancer leaves the line, and takes no item",
+  "a lease whose client hung up behind the balancer leaves the line, and is granted no item",
   async () => {
     await using server = await listeningApp();
     const port = Number(new URL(server.url).port);

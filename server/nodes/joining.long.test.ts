@@ -24,7 +24,7 @@ async function shared(counts: readonly number[]): Promise<void> {
   }
 }
 
-test("it gets its share by hand-overs, and no call fails", async () => {
+test("a joining node gets its share by hand-overs, and no call fails", async () => {
   const before = await cluster.ownerRows();
   const { faults, answers } = await underLoad(cluster, async (progress) => {
     await cluster.start();

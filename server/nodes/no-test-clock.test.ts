@@ -10,7 +10,7 @@ import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Node } from "./node.ts";
 
-test("a node refuses to advance a clock as a server without a test clock does", async () => {
+test("advance: a node refuses it like a server without a test clock", async () => {
   const clock = new VirtualClock(1_000_000);
   const host = new Host(clock, 0);
   const leaseMs = 5_000;

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.end());
 
-test("nodes that start at once on an empty database make it once, and share its shards out", async () => {
+test("nodes that start at once on an empty database create its schema once, and share its shards out", async () => {
   await queueOf(node(0), "first").create(settings);
   for (const one of nodes) await queueOf(one, "first").produce("a");
   expect(await queueOf(node(2), "first").inspect()).toMatchObject({ queued: 3 });
@@ -30,7 +30,7 @@ test("nodes that start at once on an empty database make it once, and share its 
   while (`${await counts()}` !== "1,1,2") await Bun.sleep(20);
 });
 
-test("any node takes any call", async () => {
+test("any node accepts any call", async () => {
   await queueOf(node(1)).create(settings);
   for (const one of nodes) await queueOf(one).produce(["a", "b"]);
   expect(await queueOf(node(2)).inspect()).toMatchObject({ queued: 6 });
@@ -39,7 +39,7 @@ test("any node takes any call", async () => {
   expect(await queueOf(node(1)).inspect()).toMatchObject({ queued: 4 });
 });
 
-test("any node takes a transact, as a whole", async () => {
+test("any node accepts a transact, which is atomic", async () => {
   for (const name of ["inputs", "outputs"]) await queueOf(node(0), name).create(settings);
   for (const [index, one] of nodes.entries()) {
     await queueOf(one, "inputs").produce(`${index}`);
@@ -59,7 +59,7 @@ test("any node takes a transact, as a whole", async () => {
   expect(outputs.toSorted()).toEqual(["0", "1", "2"]);
 });
 
-test("any node tells what happened to items, which the owner counts", async () => {
+test("any node returns the history of items, which the owner records", async () => {
   await queueOf(node(0), "told").create(settings);
   for (const one of nodes) await queueOf(one, "told").produce("a");
   const replies = nodes.map(async ({ url }) => {
@@ -75,14 +75,14 @@ test("any node tells what happened to items, which the owner counts", async () =
 
 const listed = ({ url }: NodeProcess) => createClient({ url }).listNodes({});
 
-test("each node says which node has which shard", async () => {
+test("each node lists the owner of every shard", async () => {
   const rows = await cluster.ownerRows();
   const owned = ({ nodeUrl }: NodeProcess) =>
     rows.flatMap(({ url }, shard) => (url === nodeUrl ? [shard] : []));
   await queueOf(node(0), "asked").create(settings);
   for (const one of nodes) await queueOf(one, "asked").produce("a");
   for (const one of nodes) {
-    // Each node looks on its own schedule, and one has just joined.
+    // Each node polls on its own schedule, and one has just joined.
     let items: readonly NodeInfo[] = [];
     while (items.length < nodes.length) ({ items } = await listed(one));
     const { shards } = await listed(one);
@@ -111,7 +111,7 @@ test("each node says which node has which shard", async () => {
   }
 });
 
-test("a node that was killed is gone, though the clock that saw it last was an hour ahead", async () => {
+test("a node that was killed is listed as gone, even if its last heartbeat is dated an hour ahead", async () => {
   const own = new Cluster();
   await own.startDatabase();
   const [looks, killed] = [await own.start(), await own.start()];
@@ -126,7 +126,7 @@ test("a node that was killed is gone, though the clock that saw it last was an h
   await own.end();
 });
 
-test("each node has the overview, explanations and clients of all shards, wherever they are", async () => {
+test("each node returns the overview, explanations and clients of all shards", async () => {
   const looks = await Promise.all(
     nodes.map(({ url }) => wholeReply(() => createClient({ url }).overview())),
   );
@@ -141,7 +141,7 @@ test("each node has the overview, explanations and clients of all shards, wherev
   }
 });
 
-test("nothing is asked of the list of nodes", async () => {
+test("listNodes: takes no parameters", async () => {
   const body = JSON.stringify({ node: 1 });
   const init = { method: "POST", headers: { "content-type": "application/json" }, body };
   const response = await fetch(`${node(1).url}/v1/nodes.list`, init);
@@ -150,7 +150,7 @@ test("nothing is asked of the list of nodes", async () => {
   });
 });
 
-test("a refusal of another node is told as it was said", async () => {
+test("a refusal by another node is forwarded unchanged", async () => {
   for (const { url } of nodes) {
     const missing = createClient({ url }).queueInfo({ queue_name: "missing" });
     expect(await missing.catch((error: unknown) => error)).toMatchObject({
@@ -159,7 +159,7 @@ test("a refusal of another node is told as it was said", async () => {
   }
 });
 
-test("a lease that waits at one node is given what is produced at another", async () => {
+test("a lease that waits at one node is granted items that are produced at another", async () => {
   await queueOf(node(2), "late").create(settings);
   const waiting = nodes.map((one) => queueOf(one, "late").lease({ batch: 1, timeoutMs: 60_000 }));
   for (const [index, one] of nodes.entries()) await queueOf(one, "late").produce(`item ${index}`);
@@ -168,7 +168,7 @@ test("a lease that waits at one node is given what is produced at another", asyn
   expect(texts.toSorted()).toEqual(["item 0", "item 1", "item 2"]);
 });
 
-test("what a node does not have it finds, explains and sends back at the node that has it", async () => {
+test("a node finds, explains and redrives items of shards that another node owns", async () => {
   const [first, second] = nodes as [NodeProcess, NodeProcess];
   const dead = queueOf(first, "found-dead");
   await dead.create(settings);
@@ -237,7 +237,7 @@ function producing(nodes: readonly NodeProcess[], names: readonly string[]) {
   };
 }
 
-test("a node that is asked to drain hands its shards over while clients produce, and has its share again later", async () => {
+test("drainNode: the node hands its shards over while clients produce, and gets its share back when the request is undone", async () => {
   const own = new Cluster({ shards: 6 });
   await own.startDatabase();
   const three = await Promise.all([1, 2, 3].map(() => own.start({ lease: "10s" })));
@@ -258,7 +258,7 @@ test("a node that is asked to drain hands its shards over while clients produce,
     },
   });
   while ((await held()) !== "0,3,3") await Bun.sleep(20);
-  // The drained node keeps looking, and takes no shards.
+  // The drained node keeps polling, and takes over no shards.
   const state = async () => (await listed(third)).items.find(({ url }) => url === nodeUrl);
   const seen = (await state())?.seen_at ?? "";
   while (((await state())?.seen_at ?? "") <= seen) await Bun.sleep(100);
@@ -274,12 +274,12 @@ test("a node that is asked to drain hands its shards over while clients produce,
   expect(failed).toEqual([]);
   const counts = await Promise.all(names.map((name) => queueOf(drained, name).inspect()));
   expect(counts.reduce((sum, { queued }) => sum + queued, 0)).toBe(produced);
-  // A list of actions starts anew when a shard moves, but each node also logs its actions.
+  // A list of actions is empty after a shard moves, but each node also logs its actions.
   for (const one of [asked, drained]) expect(one.log()).toContain("drainNode");
   await own.end();
 });
 
-test("a node ends whose database cannot be reached", async () => {
+test("start: a node whose database is unreachable stops with an error", async () => {
   const database = ["--store", "postgres", "--database-url", "postgres://nobody@127.0.0.1:1/none"];
   const { code, output } = await runServer([
     ...[...database, "--port", "0", "--node-url", "http://127.0.0.1:1"],
@@ -290,7 +290,7 @@ test("a node ends whose database cannot be reached", async () => {
   });
 });
 
-test("two processes with one URL do not take the shards from each other for ever", async () => {
+test("two processes with one URL do not take the shards from each other repeatedly", async () => {
   const own = new Cluster();
   await own.startDatabase();
   const first = await own.start({ lease });

@@ -40,13 +40,13 @@ test("a torn frame of answers closes the connection, and loses its calls", async
   const asked = [1, 2].map(() => peer.call(call, new AbortController(), Number.POSITIVE_INFINITY));
   await clock.settle();
   expect(sent).toEqual([encodeCalls([1, 2].map((number) => ({ number, call })))]);
-  wire.heard('a20,1,3,"é"0,');
+  wire.received('a20,1,3,"é"0,');
   expect(await Promise.all(asked)).toEqual([{ is: "lost" }, { is: "lost" }]);
   expect(unreached).toEqual(["Error: frame is torn; expected 20 characters, got 9"]);
   expect([closed, peer.isOver]).toEqual([1, true]);
 });
 
-test("a torn frame of calls closes the connection, and begins no call", async () => {
+test("a torn frame of calls closes the connection, and starts no call", async () => {
   const served: Call[] = [];
   const errors: string[] = [];
   const log: Log = { ...silentLog, error: (event) => errors.push(event) };
@@ -67,14 +67,14 @@ test("a torn frame of calls closes the connection, and begins no call", async ()
     },
   }).listen({ hostname: "127.0.0.1", port: 0 });
   const node = { url: `http://127.0.0.1:${app.server?.port}`, key: "k" };
-  const heard: string[] = [];
+  const received: string[] = [];
   const frame = encodeCalls([1, 2].map((number) => ({ number, call })));
   try {
     await new Promise<void>((closed) => {
       const wire = connectBySocket(node, {
         opened: () => wire.send(frame),
-        heard: (text) => {
-          heard.push(text);
+        received: (text) => {
+          received.push(text);
           wire.send(frame.slice(0, -1));
         },
         failed: () => undefined,
@@ -84,7 +84,7 @@ test("a torn frame of calls closes the connection, and begins no call", async ()
   } finally {
     await app.stop(true);
   }
-  expect(heard.map(decodeAnswers)).toEqual([[1, 2].map((number) => ({ number, answer: done }))]);
+  expect(received.map(decodeAnswers)).toEqual([[1, 2].map((number) => ({ number, answer: done }))]);
   expect(served).toEqual([call, call]);
   expect(errors).toEqual(["node sent a malformed frame; closing the connection"]);
 });

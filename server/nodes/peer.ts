@@ -16,7 +16,7 @@ export const pong = "pong";
 
 export interface WireEvents {
   opened(): void;
-  heard(text: string): void;
+  received(text: string): void;
   failed(why: string): void;
   closed(): void;
 }
@@ -40,7 +40,7 @@ export const connectBySocket: Connect = ({ url, key }, events) => {
   // TypeScript picks the browser's overload, which has no headers.
   const socket = new WebSocket(address, options as unknown as string[]);
   socket.onopen = () => events.opened();
-  socket.onmessage = ({ data }) => events.heard(String(data));
+  socket.onmessage = ({ data }) => events.received(String(data));
   socket.onerror = (event) => events.failed("message" in event ? String(event.message) : "");
   socket.onclose = () => events.closed();
   return socket;
@@ -61,20 +61,20 @@ export class Peer {
   #isOpen = false;
   #isRetired = false;
   #isOver = false;
-  #heardAt: number;
+  #receivedAt: number;
 
   constructor(node: PeerNode, { clock, connect, unreached }: PeerOptions) {
     this.#clock = clock;
-    this.#heardAt = clock.precise();
+    this.#receivedAt = clock.precise();
     this.#callClient = new CallClient((frame) => this.#wire.send(frame), clock);
     this.#wire = connect(node, {
       opened: () => {
         this.#isOpen = true;
         this.#callClient.open();
       },
-      heard: (text) => {
+      received: (text) => {
         try {
-          this.#heard(text);
+          this.#receive(text);
         } catch (error) {
           unreached(String(error));
           this.close();
@@ -133,14 +133,14 @@ export class Peer {
     if (this.#callClient.isIdle) this.close();
   }
 
-  #heard(text: string): void {
-    this.#heardAt = this.#clock.precise();
+  #receive(text: string): void {
+    this.#receivedAt = this.#clock.precise();
     if (text !== pong) this.#callClient.receive(text);
   }
 
   /** A node that was stopped or cut off cannot close its connections, so pings detect it. */
   #ping(): void {
-    if (this.#clock.precise() - this.#heardAt > silenceMsMax) {
+    if (this.#clock.precise() - this.#receivedAt > silenceMsMax) {
       this.close();
       return;
     }

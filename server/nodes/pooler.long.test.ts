@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!isThere)(
-  "nodes behind a pooler: one is killed, one stopped for longer than its lease, one ended",
+  "nodes behind a pooler: one is killed, one suspended for longer than its lease, one shut down",
   async () => {
     const { faults } = await underLoad(cluster, async (progress) => {
       const killed = await cluster.owner();

@@ -13,7 +13,7 @@ import { Router } from "./router.ts";
 const leaseMs = 1_000;
 const shards = Array.from({ length: 6 }, (_, shard) => shard);
 
-test("nodes that no database answers try it in their rhythm, and not as fast as they can", async () => {
+test("nodes whose database refuses connections retry at their poll interval, not in a loop", async () => {
   const clock = steadyClock();
   let isUnreachable = false;
   const tries = new Map<string, number>();
@@ -59,13 +59,13 @@ test("nodes that no database answers try it in their rhythm, and not as fast as 
         calls += 1;
         return (routers.get(url) as Router).serve(call, caller);
       },
-      send: (frame) => void setTimeout(() => events.heard(frame), 1),
+      send: (frame) => void setTimeout(() => events.received(frame), 1),
       log: silentLog,
     });
     setTimeout(events.opened, 1);
     return {
       send: (text: string) => {
-        if (text === ping) setTimeout(() => events.heard(pong), 1);
+        if (text === ping) setTimeout(() => events.received(pong), 1);
         else setTimeout(() => server.receive(text), 1);
       },
       close: () => server.end(),

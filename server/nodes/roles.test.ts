@@ -41,7 +41,7 @@ const audited = ({ log }: NodeProcess) =>
     .map((line) => JSON.parse(line))
     .map(({ key, operation, queue, code }) => ({ key, operation, queue, code }));
 
-test("a call that a node forwards is checked there, done as its key's, and seen by its key", async () => {
+test("a forwarded call is authorized by the first node, recorded with its key, and filtered by the key's queues", async () => {
   expect(other.url).not.toBe(owner.url);
   for (const name of ["orders", "billing"]) await as(anna, other).queue(name).create(settings);
   const created = { key: "anna", operation: "createQueue", code: 200 };

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterAll(() => cluster.end());
 
-test("nothing is lost, and no call is told an error that says nothing", async () => {
+test("rolling restart: nothing is lost, and every error says whether the call took effect", async () => {
   const { faults, answers } = await underLoad(cluster, async (progress) => {
     for (const node of cluster.nodes) {
       expect(await node.stop()).toBe(0);
@@ -29,7 +29,7 @@ test("nothing is lost, and no call is told an error that says nothing", async ()
   expect(answers.filter(({ status }) => !expected.includes(status))).toEqual([]);
 });
 
-test("two nodes are stopped at once, and then the last", async () => {
+test("two nodes are shut down at once, and then the last", async () => {
   const [last, ...others] = cluster.nodes;
   if (last === undefined) throw new Error("no node is left");
   // A queue of its own, with no items of other tests.

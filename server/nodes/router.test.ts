@@ -49,13 +49,13 @@ function setup(ends: Failure, { endsAtOnce = false } = {}) {
   return { router, routes, caller };
 }
 
-describe("a lease whose time is up while the shard of its queue is down", () => {
-  test("is told so by the node that has the shard", async () => {
+describe("a lease that times out while the shard of its queue is down", () => {
+  test("is refused with that reason by the owner", async () => {
     const { routes, caller } = setup(unreachableLease);
     await expect(routes.lease(body, caller)).rejects.toMatchObject({ reason: "not_ready" });
   });
 
-  test("is told so by another node", async () => {
+  test("is refused with that reason by another node", async () => {
     const { router, caller } = setup(unreachableLease);
     const call = {
       operation: "lease",
@@ -138,23 +138,23 @@ function elsewhere(url: string | null) {
 }
 
 describe.each([
-  ["the node that has the shard is silent", silent.url],
-  ["no node has the shard", null],
+  ["the owner of the shard is silent", silent.url],
+  ["no node owns the shard", null],
 ])("%s", (_, url) => {
-  test("a call about all shards ends after a second, as it can be done without the shard", async () => {
+  test("a call to all shards ends after a second, because its reply may omit the shard", async () => {
     const { caller, failing } = elsewhere(url);
     const { ms, error } = await failing(caller.waitingElsewhere(second));
     expect(ms).toBe(second);
     expect(error).toMatchObject({ code: "closing", reason: "not_ready" });
   });
 
-  test("any other call waits as long as it has", async () => {
+  test("any other call waits until its timeout", async () => {
     const { caller, failing } = elsewhere(url);
     expect((await failing(caller)).ms).toBeGreaterThan(3 * second);
   });
 });
 
-test("a call that is given up is called back where it was sent", async () => {
+test("a call that times out is aborted at the node that it was sent to", async () => {
   const { caller, failing, sent } = elsewhere(silent.url);
   await failing(caller.waitingElsewhere(second));
   expect(sent.map(isPing)).toContain(false);
@@ -163,7 +163,7 @@ test("a call that is given up is called back where it was sent", async () => {
   expect(back).toEqual({ number: call?.number ?? 0, call: null });
 });
 
-test("a shard of this node's own is waited for, however long it takes", async () => {
+test("a call waits for a shard of this node until its timeout", async () => {
   const { routes, caller } = setup(unreachableLease);
   const slow = { ...body, request_timeout: "60ms" };
   // The bound of 1 ms is only for shards of other nodes.
@@ -171,7 +171,7 @@ test("a shard of this node's own is waited for, however long it takes", async ()
   await expect(reply).rejects.toThrow(unreachableLease.message);
 });
 
-test("a node that is cut off from a shard's database asks the nodes that another one shows", async () => {
+test("a node that is cut off from a shard's database calls the nodes known from another database", async () => {
   const node = {
     ...{ url: "http://b", key: "b", version: "", startedAt: 0, seenAt: 0 },
     ...{ isDraining: false, isLive: true },
@@ -185,7 +185,7 @@ test("a node that is cut off from a shard's database asks the nodes that another
     ...{ localShard: () => null, clock: steadyClock(), log: silentLog },
     connect: ({ url }) => {
       asked.push(url);
-      throw new Error("it is enough to be asked");
+      throw new Error("this test needs only the first call");
     },
   });
   const { produce } = router.around({ produce: async (_: typeof body, __: Caller) => null }, 1);

@@ -10,7 +10,7 @@ import { silentLog } from "../testing/memory-engine.ts";
 import { Membership } from "./membership.ts";
 
 test.each([5_000, 20_000, 40_000, 60_000])(
-  "a shard that one node cannot open is another's in the end, with an ownership lease of %i ms",
+  "a shard that one node cannot open is eventually owned by the other, with an ownership lease of %i ms",
   async (leaseMs) => {
     const clock = new VirtualClock(1_000_000);
     const shards = [0, 1, 2];

@@ -22,7 +22,7 @@ const common: Partial<Membership> = {
   ...{ isChanging: () => false, stepDown: () => undefined, discover: () => undefined },
 };
 
-test("its caller is told why it was not done, and not that nobody has the shard of its queue", async () => {
+test("a forwarded call that needs an unreachable second shard fails with that reason", async () => {
   const clock = steadyClock();
   const shared = { localShard: () => null, clock, log: silentLog };
   const unused = (): never => {
@@ -43,12 +43,12 @@ test("its caller is told why it was not done, and not that nobody has the shard 
     connect: (_, events) => {
       const server = new CallServer({
         answer: (call, caller) => owner.serve(call, caller),
-        send: (frame) => events.heard(frame),
+        send: (frame) => events.received(frame),
         log: silentLog,
       });
       setTimeout(events.opened, 0);
       return {
-        send: (text) => (text === ping ? events.heard(pong) : server.receive(text)),
+        send: (text) => (text === ping ? events.received(pong) : server.receive(text)),
         close: () => server.end(),
       };
     },

@@ -68,7 +68,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(20);
 }
 
-test("a caller that hangs up at another node leaves the line of the owner", async () => {
+test("a client that hangs up at another node leaves the line of the owner", async () => {
   const { owner, others, waiting } = await setup("left");
   const [forwarder] = others as [NodeProcess];
   const call = new AbortController();
@@ -81,7 +81,7 @@ test("a caller that hangs up at another node leaves the line of the owner", asyn
   expect(await queueOf(owner, "left").inspect()).toMatchObject({ queued: 1 });
 });
 
-test("leases that wait are served elsewhere once their owner was cut off from its database", async () => {
+test("waiting leases are served by the next owner after their owner was cut off from its database", async () => {
   const { owner, others, waiting } = await setup("cut");
   const all = [...others, owner];
   const leases = all.map((node) => leaseAt(node, "cut"));
@@ -97,7 +97,7 @@ test("leases that wait are served elsewhere once their owner was cut off from it
   expect(await queueOf(owner, "cut").inspect()).toMatchObject({ queued: 1 });
 });
 
-test("a node that is cut off finds one that has joined and taken over behind its back", async () => {
+test("a node that is cut off finds an owner that has joined since", async () => {
   const { others, waiting } = await setup("behind");
   const [deaf] = others as [NodeProcess];
   const lease = leaseAt(deaf, "behind");
@@ -113,7 +113,7 @@ test("a node that is cut off finds one that has joined and taken over behind its
   expect((await lease).status).toBe(200);
 });
 
-test("an owner ends, though a node is connected that does not see it leave", async () => {
+test("an owner stops even if a connected node does not detect that it leaves", async () => {
   const { owner, others, waiting } = await setup("deaf");
   const [deaf] = others as [NodeProcess];
   const lease = leaseAt(deaf, "deaf");
@@ -124,7 +124,7 @@ test("an owner ends, though a node is connected that does not see it leave", asy
   expect((await lease).status).toBe(200);
 });
 
-test("a lease that waits at a node that is stopped is told so, and nothing is granted to it", async () => {
+test("a lease that waits at a node that shuts down is refused with that reason, and is granted no item", async () => {
   const { owner, others, waiting } = await setup("drained");
   const [forwarder] = others as [NodeProcess];
   const lease = leaseAt(forwarder, "drained");

@@ -46,7 +46,7 @@ async function ask({ url }: NodeProcess, operation: string, body: object) {
   return { status: response.status, reply };
 }
 
-test("a node is stopped: calls about all shards are answered without its shards", async () => {
+test("a node is suspended: calls to all shards are answered without its shards", async () => {
   const [asked, stopped] = cluster.nodes as [NodeProcess, NodeProcess];
   const client = createClient({ url: asked.url });
   for (const name of names) await client.queue(name).create(settings);

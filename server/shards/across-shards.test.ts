@@ -442,12 +442,12 @@ for (const restarts of [false, true]) {
     return twins;
   };
 
-  test(`delete: a queue of the name of a dead queue that is gone is not in use${when}`, async () => {
+  test(`delete: a queue with the name of a deleted dead queue is not in use${when}`, async () => {
     await using twins = await withAnother();
     await twins.same("deleteQueue", { queue_name: dead, force: false });
   });
 
-  test(`delete: a queue of the name of a dead queue that is gone may have its own${when}`, async () => {
+  test(`delete: a queue with the name of a deleted dead queue may have its own${when}`, async () => {
     await using twins = await withAnother();
     await twins.create("last");
     await twins.same("updateQueue", { queue_name: dead, dead_queue: "last" });

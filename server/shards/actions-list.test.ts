@@ -34,21 +34,21 @@ test("mergeActions: a page begins with its pivot", () => {
   }
 });
 
-test("mergeActions: a pivot that is gone skips no action that is there", () => {
+test("mergeActions: a pivot that was evicted skips no present action", () => {
   const dropped = listOf(15, [3, 50], [2, 20]);
   expect(idsFrom(2, 10, [dropped, other])).toEqual([]);
   expect(idsFrom(4, 10, [listOf(45, [3, 50]), other])).toEqual([25, 23]);
   expect(idsFrom(27, 10)).toEqual(all);
 });
 
-test("mergeActions: without a place that could not be reached, ids stay the same", () => {
+test("mergeActions: ids do not depend on unreachable shards", () => {
   const { items, ...rest } = mergeActions([null, other], { limit: 10, pivot: 0 });
   expect(items.map(({ id }) => id)).toEqual([25, 23]);
   expect(rest).toEqual({ since: instant(5), unreached: [0] });
   expect(mergeActions([null, other], { limit: 10, pivot: 23 }).items).toHaveLength(1);
 });
 
-test("mergeActions: a pivot in a place that could not be reached begins no page", () => {
+test("mergeActions: a pivot in an unreachable shard is refused", () => {
   expect(() => mergeActions([null, other], { limit: 10, pivot: 4 })).toThrow(
     "shard 0 could not be reached; the action of the pivot is there, try again",
   );

@@ -197,7 +197,7 @@ test("overview: a since that not all shards know leads to a reply with all queue
   expect((await twins.all("overview", { since })).whole).toBe(false);
 });
 
-test("overview: a server that began anew leads to a reply with the queues of all shards", async () => {
+test("overview: after a restart the reply contains the queues of all shards", async () => {
   await using twins = await withQueues();
   const client = new Client();
   client.apply(await twins.all("overview", {}));
@@ -435,7 +435,7 @@ test("series: of a queue, of a shard, and of all queues together", async () => {
   await twins.refused("series", { names: ["none"] });
 });
 
-test("series: shards that choose different steps are asked again with the longer one", async () => {
+test("series: shards that choose different steps are called again with the longer one", async () => {
   await using twins = await withQueues();
   const [first = ""] = oneOfEach();
   await twins.advance(70 * second);

@@ -8,9 +8,7 @@ import { type ShardRoutes, shardedRoutes } from "./routes.ts";
 import { Client, deadItems, names, oneOfEach, withQueues } from "./testing/twin-queues.ts";
 import { refusalOf, second, shardCount } from "./testing/twins.ts";
 
-const unreached = QueueError.from(
-  failure("not_ready", "the owner of the shard is unreachable"),
-);
+const unreached = QueueError.from(failure("not_ready", "the owner of the shard is unreachable"));
 
 /** The names of the queues in other shards. */
 const besides = (shard: number) => names.filter((name) => shardOf(name, shardCount) !== shard);

@@ -63,7 +63,7 @@ async function thrownBy(work: Promise<unknown>): Promise<unknown> {
   throw new Error("nothing was thrown");
 }
 
-test("link: calls and messages of both ends cross between each other, each with its own answer", async () => {
+test("link: calls and messages of both ends interleave, each with its own answer", async () => {
   const { here, there, crossed } = setup(
     async ({ body }, caller) => done(`${body} of ${caller.requestKey}`),
     { twice: async (number: number) => 2 * number },
@@ -85,14 +85,14 @@ test("link: calls and messages of both ends cross between each other, each with 
   expect(crossed.filter((kind) => kind === "c")).toHaveLength(2);
 });
 
-test("link: a text of a body that looks like a frame stays a body", async () => {
+test("link: a body that looks like a frame stays a body", async () => {
   const { here } = setup(async ({ body }) => done(body));
   for (const body of ["a3,1,-", "c0,", '{"kind":"call"}', "-,", "ÿ\u2028,\u{1f600}"]) {
     expect((await here.call(callOf(body), callerOf())).text).toBe(body);
   }
 });
 
-test("link: what is thrown there is thrown here as what it is", async () => {
+test("link: an error of the other end is thrown with its class and fields", async () => {
   const failed = failure("not_leased", "ids are not leased", { "1": "it is queued" });
   const answers: Record<string, Answer> = {
     failure: { is: "failure", failure: failed },
@@ -113,7 +113,7 @@ test("link: what is thrown there is thrown here as what it is", async () => {
   expect([bug instanceof QueueError, bug instanceof HttpError]).toEqual([false, false]);
 });
 
-test("link: whether a reply is a repeated one, and what the caller may do, cross with the call", async () => {
+test("link: the caller's identity and whether the reply is a replay are transferred", async () => {
   const identity = { name: "anna", rights: [{ roles: ["read"], queues: ["orders"] }] } as const;
   const { here } = setup(async (_, caller) => done(JSON.stringify(caller.identity), true));
   const caller = callerOf();
@@ -139,7 +139,7 @@ test.each(["lease", "overview"] as const)(
   },
 );
 
-test("remote: a call crosses as its client wrote it, and one that was changed as it is now", async () => {
+test("remote: an unchanged body is sent as the client's text, a changed one as new JSON", async () => {
   const { here } = setup(async ({ body }) => done(body));
   const text = '{ "queue_name": "orders",\t"items": [] }';
   const body = JSON.parse(text);

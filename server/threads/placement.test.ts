@@ -26,7 +26,7 @@ test("each shard is in one thread, the first in the main one, and no thread has 
   }
 });
 
-test("threads: one per core, and no more than shards", () => {
+test("threads: one per core, and at most one per shard", () => {
   const placed = (change: object) => resolvePlacement(defaultConfig(change), { shards: 5 });
   expect(placed({})).toMatchObject({ shards: 5, threads: Math.min(5, availableParallelism()) });
   expect(placed({ shards: 2, threads: 3 })).toMatchObject({ shards: 2, threads: 2 });
@@ -40,7 +40,7 @@ test.each([
   expect(placed).toMatchObject({ shards: 4, threads: 1 });
 });
 
-test("what is bounded for the server is shared out among its threads", () => {
+test("the server's limits are divided among its threads", () => {
   const given = defaultConfig({ connectionsMax: 10, bodiesMax: 900_000_000, threads: 3 });
   const config = resolvePlacement(given, { shards: 6 });
   const { connectionsMax, bodiesMax, ...rest } = threadConfig(config);
@@ -48,7 +48,7 @@ test("what is bounded for the server is shared out among its threads", () => {
   expect(rest).toEqual(expect.objectContaining({ shards: 6, receiptsMax: config.receiptsMax }));
 });
 
-test("the largest import fits into a thread's part, beside what else is received", () => {
+test("the largest import fits into a thread's share, beside other bodies", () => {
   const config = resolvePlacement(defaultConfig({ threads: 16 }), { shards: 16 });
   expect(threadConfig(config).bodiesMax).toBe(2 * config.importBodyMax);
 });

@@ -46,7 +46,7 @@ async function thrownBy(work: Promise<unknown>): Promise<unknown> {
   throw new Error("nothing was thrown");
 }
 
-test("rpc: a method is called with what was given, and its value is returned", async () => {
+test("rpc: a method is called with its arguments, and its value is returned", async () => {
   const { here, there, asked } = setup();
   const value = new Map([["a", { at: new Date(7), bytes: new Uint8Array([1, 2]) }]]);
   for (const end of [here, there]) {
@@ -58,7 +58,7 @@ test("rpc: a method is called with what was given, and its value is returned", a
   }
 });
 
-test("rpc: answers that come out of order go to the calls that they are of", async () => {
+test("rpc: answers out of order settle their own calls", async () => {
   const { here, asked } = setup();
   const replies = [0, 1, 2, 3].map((number) => here.call("thread", "wait", number));
   const failed = thrownBy(replies[2] ?? Promise.resolve());
@@ -70,7 +70,7 @@ test("rpc: answers that come out of order go to the calls that they are of", asy
   expect(await failed).toMatchObject({ message: expect.stringContaining("c") });
 });
 
-test("rpc: both ends ask at once, with the same numbers", async () => {
+test("rpc: both ends call at once, with the same numbers", async () => {
   const { here, there, asked } = setup();
   const replies = [
     here.call("thread", "wait", "of there"),
@@ -135,7 +135,7 @@ test.each(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL"])(
   },
 );
 
-test("rpc: a ListenError that the system gave no code keeps its text", async () => {
+test("rpc: a ListenError without a system code keeps its text", async () => {
   const { here, asked } = setup();
   const thrown = thrownBy(here.call("thread", "wait"));
   const error = new ListenError(new Error("no sockets here"), { host: "127.0.0.1", port: 1 });
@@ -143,7 +143,7 @@ test("rpc: a ListenError that the system gave no code keeps its text", async () 
   expect(await thrown).toMatchObject({ code: "", fault: "settings", message: error.message });
 });
 
-test("rpc: any other error names where it was thrown", async () => {
+test("rpc: any other error contains its stack", async () => {
   const { here, asked } = setup();
   const thrown = [thrownBy(here.call("thread", "wait")), thrownBy(here.call("thread", "wait"))];
   asked[0]?.reject(new TypeError("x is not a function"));
@@ -156,7 +156,7 @@ test("rpc: any other error names where it was thrown", async () => {
 });
 
 test.each(["missing", "toString", "constructor", "__proto__"])(
-  "rpc: a method that is not there is refused; %s",
+  "rpc: an unknown method is refused; %s",
   async (method) => {
     const { here } = setup();
     const error = await thrownBy(here.call("thread", method));
@@ -164,7 +164,7 @@ test.each(["missing", "toString", "constructor", "__proto__"])(
   },
 );
 
-test("rpc: each target has methods of its own, and one that is not there has none", async () => {
+test("rpc: each target has its own methods, and an unknown target has none", async () => {
   const targets: Targets = new Map([
     [1, { name: () => "one" }],
     [4, { name: () => "four" }],
@@ -177,7 +177,7 @@ test("rpc: each target has methods of its own, and one that is not there has non
   }
 });
 
-test("rpc: a value that cannot cross fails the call, and no other", async () => {
+test("rpc: a value that cannot be cloned fails its own call only", async () => {
   const { here } = setup({ bad: () => () => 1, good: () => 2 });
   const replies = [thrownBy(here.call("thread", "bad")), here.call("thread", "good")];
   const [bad, good] = await Promise.all(replies);
@@ -185,7 +185,7 @@ test("rpc: a value that cannot cross fails the call, and no other", async () => 
   expect(good).toBe(2);
 });
 
-test("rpc: what cannot be sent rejects the call that gives it", async () => {
+test("rpc: an argument that cannot be cloned rejects its own call", async () => {
   const { here, asked } = setup();
   expect(String(await thrownBy(here.call("thread", "wait", () => 1)))).toContain("DataCloneError");
   const reply = here.call("thread", "wait", 1);

@@ -50,7 +50,7 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
   const away = (shard: number) => linkTo(threadOf(shard, config)).rpc.remote<OtherShard>(shard);
   const clock = systemClock();
   const misplaced = async (): Promise<never> => {
-    throw new Error("what concerns all shards is asked of the main thread");
+    throw new Error("calls about all shards go to the main thread");
   };
   const engines: ShardEngines<string> = createEngines(shardsOf(thread, config), {
     ...engineOptionsOf(config, log, { clock }),

@@ -44,13 +44,13 @@ async function listenAt(host: string, port: number) {
 const refusalAt = (host: string, port: number): Promise<unknown> =>
   listenAt(host, port).catch((error: unknown) => error);
 
-test("threads that are refused the port say so", async () => {
+test("listen: fails if the threads are refused the port", async () => {
   const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   expect(await refusalAt("127.0.0.1", Number(other.port))).toBeInstanceOf(ListenError);
   await other.stop();
 });
 
-test("where one thread is refused the port, none has it afterwards", async () => {
+test("listen: if one thread is refused the port, none listens afterwards", async () => {
   const port = freePort();
   await using opened = await openThreads({ config: { port } });
   // The main thread does not share its port, so the others cannot bind it.
@@ -68,7 +68,7 @@ test("where one thread is refused the port, none has it afterwards", async () =>
 });
 
 test.skipIf(process.platform !== "linux")(
-  "a port of one address is another server's on another, and nobody's on all of them",
+  "listen: a port that is taken on one address is free on another, and refused on all addresses",
   async () => {
     const port = freePort();
     const one = await listenAt("127.0.0.1", port);
@@ -102,7 +102,7 @@ function base64Of(pem: string): string {
   return pem.replaceAll(/-----[A-Z ]+-----|\s/g, "");
 }
 
-test("a renewed certificate is shown by every thread, and what waits is answered", async () => {
+test("renew: every thread presents the new certificate, and waiting requests are answered", async () => {
   await using opened = await openThreads();
   const listening = await opened.listen({ cert: sampleCertificate, key: sampleKey });
   const port = portOf(listening);
@@ -133,7 +133,7 @@ test("a renewed certificate is shown by every thread, and what waits is answered
   expect(opened.broken).toEqual([]);
 });
 
-test("the threads together work on as many requests as the server may", async () => {
+test("the threads together run as many requests as the server's limit", async () => {
   await using opened = await openThreads({ config: { connectionsMax: 6 } });
   const listening = await opened.listen();
   const calls = callsTo(fetch, portOf(listening));
@@ -156,7 +156,7 @@ test("the threads together work on as many requests as the server may", async ()
   await listening.stop(0);
 });
 
-test("a large body is taken by every thread, though it is larger than a third of all", async () => {
+test("every thread accepts a large body, even if it exceeds a third of the limit", async () => {
   const config = { bodiesMax: 6_000_000, produceBodyMax: 5_000_000 };
   await using opened = await openThreads({ config });
   const listening = await opened.listen();
@@ -197,7 +197,7 @@ test.each([
   expect(broken).toHaveLength(1);
 });
 
-test("a thread that says nothing keeps nobody from being told of the others", async () => {
+test("status: a thread that does not answer does not delay the report of the others", async () => {
   const module = new URL("./testing/silent.worker.ts", import.meta.url);
   await using opened = await openThreads({ module });
   const listening = await opened.listen();

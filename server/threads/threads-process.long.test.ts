@@ -43,7 +43,7 @@ async function start(
 
 const timed = { request_timeout: "1m" };
 
-test("a stop answers what waits in every thread, and ends", async () => {
+test("stop: answers the waiting requests of every thread, and ends", async () => {
   const flags = ["--shutdown-timeout-ms", "600000"];
   await using started = await start(inFolder("stopped"), { flags });
   const { calls, server } = started;
@@ -90,7 +90,7 @@ async function upload(port: number, queue_name: string) {
   };
 }
 
-test("a stop waits for requests that are still received, in every thread", async () => {
+test("stop: waits for requests that are still being received, in every thread", async () => {
   const flags = ["--shutdown-timeout-ms", "600000"];
   await using started = await start(inFolder("uploads"), { flags });
   const { calls, server } = started;
@@ -213,7 +213,7 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
   }
 
   test.each(shards)(
-    "a disk that stalls: other shards and deadlines go on; shard %p",
+    "a disk that stalls: other shards and deadlines continue; shard %p",
     async (shard) => {
       const data = inFolder(`stalled-${shard}`);
       await using started = await start(data);
@@ -263,7 +263,7 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
     },
   );
 
-  test("backup: it waits for items on their way between other threads, and says so if they do not arrive", async () => {
+  test("backup: waits for items in transit between other threads, and fails if they do not arrive", async () => {
     const data = inFolder("undelivered");
     const flags = ["--backups", inFolder("undelivered-backups")];
     await using started = await start(data, { flags });
@@ -285,7 +285,7 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
   });
 
   test.each(shards)(
-    "a disk that fails: its shard alone is down until it is back; shard %p",
+    "a disk that fails: only its shard is down until it recovers; shard %p",
     async (shard) => {
       const data = inFolder(`failed-${shard}`);
       await using started = await start(data);
@@ -318,7 +318,7 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
   );
 });
 
-test("backup: what shards send each other meanwhile is in it once", async () => {
+test("backup: contains items in transit between shards exactly once", async () => {
   const data = inFolder("data");
   const queues = shards.map((shard) => queueOf(shard, "orders"));
   const texts: string[] = [];
@@ -369,7 +369,7 @@ test("backup: what shards send each other meanwhile is in it once", async () => 
   }
 });
 
-test("API keys: a limited key sees its own queues by every thread, and all uses are counted", async () => {
+test("API keys: a limited key sees its own queues in every thread, and all uses are counted", async () => {
   const mine = shards.map((shard) => queueOf(shard, "mine"));
   const other = shards.map((shard) => queueOf(shard, "other"));
   const keys = {

@@ -62,7 +62,7 @@ test.each(shards)("connections of every thread see one queue; shard %p", async (
 });
 
 test.each(shards)(
-  "leases that wait in one thread are served by produces that came in by others; shard %p",
+  "leases that wait in one thread are granted items produced through others; shard %p",
   async (shard) => {
     const queue = queueOf(shard, "late");
     await calls.createQueue(queue);
@@ -112,7 +112,7 @@ test.each(shards)("a key is known to all threads; shard %p", async (shard) => {
 });
 
 test.each(shards)(
-  "a transact is done once, whichever threads get it, with outputs in each; shard %p",
+  "a transact takes effect once, whichever threads receive it, with outputs in each; shard %p",
   async (shard) => {
     const inputs = queueOf(shard, "inputs");
     const outputs = shards.map((other) => queueOf(other, `outputs of ${shard}`));
@@ -177,7 +177,7 @@ test.each(ways)(
 );
 
 test.each(ways)(
-  "a dead queue in another thread is named, kept, and deleted by force; of shard %p in shard %p",
+  "a dead queue in another thread is found, protected, and deleted by force; of shard %p in shard %p",
   async (from, to) => {
     const source = queueOf(from, `names in ${to}`);
     const dead = queueOf(to, `named by ${from}`);
@@ -207,7 +207,7 @@ test.each(ways)(
 );
 
 test.each(ways)(
-  "a pause holds for outputs of other threads once it is answered; from shard %p to shard %p",
+  "a pause applies to outputs of other threads once it is answered; from shard %p to shard %p",
   async (from, to) => {
     const source = queueOf(from, `pays to ${to}`);
     const target = queueOf(to, `paid by ${from}`);
@@ -250,7 +250,7 @@ test("a listing has the queues of all shards, in order, over pages", async () =>
   }
 });
 
-test("an overview tells what changed since, in whichever shard", async () => {
+test("overview: returns the changes of all shards since the last one", async () => {
   const names = shards.map((shard) => queueOf(shard, "seen"));
   for (const name of names) await calls.createQueue(name);
   const look = async (since: string) => (await calls.call("server.overview", { since })).body;
@@ -272,14 +272,14 @@ test("an overview tells what changed since, in whichever shard", async () => {
   }
 });
 
-test("each shard makes an overview once for all who ask in the same second", async () => {
+test("overview: each shard computes it once per second for all clients", async () => {
   const looks = await everywhere(async () => (await calls.call("server.overview", {})).body);
   const made = looks.map(({ as_of }) => Date.parse(as_of));
   const moments = [...new Set(made)].sort((a, b) => a - b);
   expect(moments.length).toBeLessThan(looks.length);
 });
 
-test("tasks, actions and items are found by their ids, whichever thread is asked", async () => {
+test("tasks, actions and items are found by their ids through any thread", async () => {
   const queues = shards.map((shard) => queueOf(shard, "looked up"));
   const ids: string[] = [];
   const tasks: string[] = [];
@@ -348,7 +348,7 @@ test("what happened to items is the same at every thread", async () => {
     expect(body).toMatchObject({ queue_name: "", since: expect.stringMatching(/^2/) });
 });
 
-test("metrics are of all threads and shards, whichever thread is asked", async () => {
+test("metrics: include all threads and shards, through any thread", async () => {
   const name = 'holdfast_requests_total{operation="queueInfo",code="200"}';
   const before = (await calls.metric(name)) || 0;
   const queues = shards.map((shard) => queueOf(shard, "counted"));
@@ -367,7 +367,7 @@ test("metrics are of all threads and shards, whichever thread is asked", async (
   }
 });
 
-test("refusals are told as by one thread", async () => {
+test("refusals are the same as with one thread", async () => {
   for (const shard of shards) {
     const queue_name = queueOf(shard, "missing");
     for (const { code, body } of await everywhere(() =>

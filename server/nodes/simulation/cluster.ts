@@ -281,7 +281,7 @@ export class Cluster extends Bundle {
     const hangUp = (): void => wire.close();
     let silence = after(clock, idleMs, hangUp);
     return {
-      heard: (text) => {
+      received: (text) => {
         silence.cancel();
         silence = after(clock, idleMs, hangUp);
         if (text === ping) wire.send(pong);
@@ -373,7 +373,7 @@ export class Cluster extends Bundle {
         if (name === "status") return () => this.#status(owner);
         if (one === undefined) return () => Promise.reject(QueueError.from(closingFailure));
         if (name in one.caller) return (request: unknown) => this.#call(one, name, request);
-        if (owner === undefined) throw new Error(`nobody has the shards, who is asked for ${name}`);
+        if (owner === undefined) throw new Error(`no node owns the shards that ${name} needs`);
         return owner[name];
       },
     });
@@ -428,7 +428,7 @@ export class Cluster extends Bundle {
     const seen = owners.map((owner, shard) => owner.seen.get(shard));
     const memoryOf = (queue: string): Memory => {
       const { memory } = seen[shardOf(queue, seen.length)] ?? {};
-      if (memory === undefined) throw new Error(`nobody has seen ${queue}`);
+      if (memory === undefined) throw new Error(`no node has recorded ${queue}`);
       return memory;
     };
     // The type of leased items does not matter here, because the witness leases none.

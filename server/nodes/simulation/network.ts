@@ -7,7 +7,7 @@ import type { Connect, Wire, WireEvents } from "../peer.ts";
 
 /** The callbacks of a node for a connection that it has accepted. */
 export interface Accepted {
-  heard(text: string): void;
+  received(text: string): void;
   ended(): void;
 }
 
@@ -55,8 +55,8 @@ export class Network {
     return (to, events) => {
       const connection = new Connection(this, {
         ends: [
-          { url, host, heard: events.heard, closed: events.closed },
-          { url: to.url, host: null, heard: () => undefined, closed: () => undefined },
+          { url, host, received: events.received, closed: events.closed },
+          { url: to.url, host: null, received: () => undefined, closed: () => undefined },
         ],
       });
       this.#connections.add(connection);
@@ -72,7 +72,7 @@ export class Network {
   ): void {
     const listener = this.#listeners.get(url);
     if (listener === undefined) {
-      connection.say(0, () => events.failed("nobody listens"));
+      connection.say(0, () => events.failed("connection refused"));
       return;
     }
     const { host, accept } = listener;
@@ -101,7 +101,7 @@ interface End {
   readonly url: string;
   /** `null`: the connection has not been accepted yet. */
   host: Host | null;
-  heard: (text: string) => void;
+  received: (text: string) => void;
   closed: () => void;
 }
 
@@ -124,7 +124,7 @@ class Connection {
     return {
       send: (text) => {
         if (this.#isClosed[side]) return;
-        this.say(other, () => this.#ends[other].heard(text));
+        this.say(other, () => this.#ends[other].received(text));
       },
       close: () => this.#close(side),
     };
@@ -134,8 +134,8 @@ class Connection {
     this.#ends[1].host = host;
   }
 
-  answeredBy({ heard, ended }: Accepted): void {
-    this.#ends[1].heard = heard;
+  answeredBy({ received, ended }: Accepted): void {
+    this.#ends[1].received = received;
     this.#ends[1].closed = ended;
   }
 

@@ -46,7 +46,7 @@ export interface TroublesOptions {
   readonly chance: Chance;
   /** A standby that is behind may take over. */
   readonly isLossy: boolean;
-  /** Nodes are asked to drain, and to take shards again. */
+  /** Nodes are requested to drain, and to accept shards again. */
   readonly requestsDrains: boolean;
 }
 
@@ -380,7 +380,7 @@ export class Troubles {
     const isKnown = known.some(({ url, key }) => url === next.url && key === next.node.key);
     if (!isKnown && one !== next) return;
     this.#world.situations.reached("a lease waits at a node that has lost the shards");
-    // A produce at the waiting node makes it look for the owner.
+    // A produce at the waiting node makes it poll for the owner.
     const producer = this.#chance.hits(500) ? one : next;
     for (let count = 0; count < 5; count += 1) {
       await this.#callAt(producer, () => this.#world.produce("dead"));
@@ -420,7 +420,7 @@ export class Troubles {
     this.#land();
   }
 
-  /** An owner is stopped before it reads a look, and reads it after others took its shards. */
+  /** An owner is suspended before it reads a poll's answer, and reads it after it lost its shards. */
   async #doze(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined || this.#isBroken) return;
