@@ -3,10 +3,11 @@
 import { type ReactNode, useMemo, useState } from "react";
 import { rateText } from "../../format.ts";
 import { serverNow } from "../../state/server-time.ts";
+import { QueryFault } from "../refusal.tsx";
 import { Chart } from "./chart.tsx";
 import type { ChartLine } from "./chart-props.ts";
 import { type RangeId, ranges } from "./range-choice.tsx";
-import type { Series } from "./series.ts";
+import { noSeries, type SeriesQuery } from "./series.ts";
 
 export interface Line extends Pick<ChartLine, "color" | "dash"> {
   /** The name of a series of the server. */
@@ -17,7 +18,7 @@ export interface Line extends Pick<ChartLine, "color" | "dash"> {
 interface SeriesChartProps {
   readonly title: string;
   readonly lines: readonly Line[];
-  readonly data: Series;
+  readonly series: SeriesQuery;
   /** Shown while no point is chosen, by the name of the line; default: the last point. */
   readonly latest?: Readonly<Record<string, number | null>>;
   readonly range: RangeId;
@@ -31,7 +32,8 @@ interface SeriesChartProps {
 }
 
 export function SeriesChart(props: SeriesChartProps): ReactNode {
-  const { title, lines, data, latest, range, isBetween = false, point, onPoint } = props;
+  const { title, lines, series, latest, range, isBetween = false, point, onPoint } = props;
+  const { data = noSeries } = series;
   const [hidden, setHidden] = useState<readonly string[]>([]);
   const end = data.times.at(-1) ?? Math.floor(serverNow() / 1_000);
   const fromSeconds = end - ranges[range].seconds;
@@ -72,19 +74,25 @@ export function SeriesChart(props: SeriesChartProps): ReactNode {
         ))}
         {props.children}
       </div>
-      <div className="marked">
-        <Chart
-          label={`${title} over ${ranges[range].label}: ${values} at the end. Arrow keys read single values.`}
-          times={data.times}
-          fromSeconds={fromSeconds}
-          toSeconds={end}
-          lines={shown}
-          isBetween={isBetween && areBoth}
-          point={point}
-          onPoint={onPoint}
-        />
-        {props.marks?.(fromSeconds, end)}
-      </div>
+      {series.error !== null && series.data === undefined ? (
+        <div className="plot">
+          <QueryFault of={series} what={`The ${title} could not be read.`} />
+        </div>
+      ) : (
+        <div className="marked">
+          <Chart
+            label={`${title} over ${ranges[range].label}: ${values} at the end. Arrow keys read single values.`}
+            times={data.times}
+            fromSeconds={fromSeconds}
+            toSeconds={end}
+            lines={shown}
+            isBetween={isBetween && areBoth}
+            point={point}
+            onPoint={onPoint}
+          />
+          {props.marks?.(fromSeconds, end)}
+        </div>
+      )}
     </div>
   );
 }

@@ -58,6 +58,12 @@ interface Wanted {
   readonly isWanted: boolean;
 }
 
+export interface SeriesQuery {
+  readonly data: Series | undefined;
+  readonly error: unknown;
+  readonly refetch: () => unknown;
+}
+
 /** The whole range once, then the new points of each step. */
 export function useSeries({ of, range, isWanted }: Wanted) {
   const { step, stepSeconds } = ranges[range];

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { OverviewAlarm } from "../../../openapi/schemas.ts";
 import { itemsAddress, queueAddress } from "../../addresses.ts";
@@ -25,10 +25,15 @@ export function Alarms(): ReactNode {
   const groups = groupedAlarms(alarms, open);
   const shownMax = useIsPhone() ? 3 : 6;
   // One more row takes no more space than the link to it.
-  const shown = isAll || groups.length <= shownMax + 1 ? groups : groups.slice(0, shownMax);
+  const wantedMax = isAll || groups.length <= shownMax + 1 ? groups.length : shownMax;
+  const { section, rowsMax, hasLinkRow, minHeight } = useStableHeight({
+    rowsMax: wantedMax,
+    hasLinkRow: wantedMax < groups.length,
+  });
+  const shown = groups.slice(0, rowsMax);
   const hiddenCount = alarms.length - shown.reduce((sum, group) => sum + group.alarms.length, 0);
   return (
-    <section className="alarms" aria-label="Alarms">
+    <section className="alarms" aria-label="Alarms" ref={section} style={{ minHeight }}>
       <h2 className="vh">
         {overview === null ? "Alarms" : many(alarms.length, "alarm", "alarms")}
       </h2>
@@ -50,7 +55,7 @@ export function Alarms(): ReactNode {
         </ol>
       )}
       {hiddenCount > 0 && (
-        <p className="more-alarms">
+        <p className={hasLinkRow ? "more-alarms" : "more-alarms overlaid"}>
           <Button look="link" onClick={() => setAll(true)}>
             and {hiddenCount} more
           </Button>
@@ -58,6 +63,29 @@ export function Alarms(): ReactNode {
       )}
     </section>
   );
+}
+
+interface AlarmRows {
+  readonly rowsMax: number;
+  /** Below the rows there is one with the link to the others. */
+  readonly hasLinkRow: boolean;
+}
+
+/**
+ * While the reader has the pointer or the focus below the alarms, they keep their height: a new or an
+ * ended alarm would move what is about to be clicked. A link over the border counts the new ones.
+ */
+function useStableHeight(wanted: AlarmRows) {
+  const section = useRef<HTMLElement>(null);
+  const drawn = useRef({ ...wanted, minHeight: 0 });
+  const isUsedBelow = section.current?.matches(":has(~ :is(:hover, :focus-within))") ?? false;
+  if (!isUsedBelow) drawn.current = { ...wanted, minHeight: 0 };
+  const { rowsMax, hasLinkRow, minHeight } = drawn.current;
+  useLayoutEffect(() => {
+    if (!isUsedBelow) drawn.current.minHeight = section.current?.offsetHeight ?? 0;
+  });
+  // Without an alarm there is a row as well.
+  return { section, rowsMax: Math.max(1, rowsMax), hasLinkRow, minHeight: minHeight || undefined };
 }
 
 function glyphOf(what: string): GlyphName {

@@ -1,9 +1,8 @@
 import { type ReactNode, useState } from "react";
 import { isForSome, useMayOn, useWhoAmI } from "../../api/permissions.ts";
 import { RangeChoice, useRange } from "../../components/chart/range-choice.tsx";
-import { noSeries, useSeries } from "../../components/chart/series.ts";
+import { useSeries } from "../../components/chart/series.ts";
 import { type Line, SeriesChart } from "../../components/chart/series-chart.tsx";
-import { QueryFault } from "../../components/refusal.tsx";
 import { useOverview } from "../../state/overview-poll.ts";
 import { ratesOf } from "../../state/overview-state.ts";
 
@@ -24,26 +23,22 @@ export function FlowChart(): ReactNode {
   const series = useSeries({ of, range, isWanted: useMayOn("read", null) });
   return (
     <figure aria-label="items per second">
-      {series.error !== null && series.data === undefined ? (
-        <QueryFault of={series} what="The series could not be read." />
-      ) : (
-        <SeriesChart
-          title="items per second"
-          lines={lines}
-          data={series.data ?? noSeries}
-          latest={latest}
-          range={range}
-          isBetween
-          point={point}
-          onPoint={setPoint}
-        >
-          {me !== undefined && isForSome(me, "read") ? (
-            <span className="end muted cut">history needs a key for all queues</span>
-          ) : (
-            <RangeChoice range={range} onChoose={choose} />
-          )}
-        </SeriesChart>
-      )}
+      <SeriesChart
+        title="items per second"
+        lines={lines}
+        series={series}
+        latest={latest}
+        range={range}
+        isBetween
+        point={point}
+        onPoint={setPoint}
+      >
+        {me !== undefined && isForSome(me, "read") ? (
+          <span className="end muted cut">history needs a key for all queues</span>
+        ) : (
+          <RangeChoice range={range} onChoose={choose} />
+        )}
+      </SeriesChart>
     </figure>
   );
 }

@@ -3,9 +3,8 @@
 
 import { type ReactNode, useState } from "react";
 import { RangeChoice, useRange } from "../../components/chart/range-choice.tsx";
-import { noSeries, useSeries } from "../../components/chart/series.ts";
+import { useSeries } from "../../components/chart/series.ts";
 import { type Line, SeriesChart } from "../../components/chart/series-chart.tsx";
-import { QueryFault } from "../../components/refusal.tsx";
 import { Marks } from "./chart-marks.tsx";
 import type { QueueState } from "./queue-state.ts";
 
@@ -26,35 +25,28 @@ export function QueueCharts({ state }: { readonly state: QueueState }): ReactNod
   const [point, setPoint] = useState<number | null>(null);
   const of = { queue_name: state.name, names };
   const series = useSeries({ of, range, isWanted: state.info.data !== undefined });
-  const { data = noSeries, error } = series;
-  const shared = { data, range, point, onPoint: setPoint };
+  const shared = { series, range, point, onPoint: setPoint };
   const actions = state.actions.data?.items ?? [];
   return (
     <figure className="charts" aria-label="How it went">
-      {error !== null && series.data === undefined ? (
-        <QueryFault of={series} what="The series could not be read." />
-      ) : (
-        <>
-          <SeriesChart
-            {...shared}
-            title="items per second"
-            lines={flow}
-            isBetween
-            marks={(from, to) => <Marks actions={actions} from={from} to={to} isNamed />}
-          >
-            <span className="muted wide-only bands">
-              <i className="warn">▪</i> it grows <i className="acc">▪</i> it drains
-            </span>
-            <RangeChoice range={range} onChoose={choose} />
-          </SeriesChart>
-          <SeriesChart
-            {...shared}
-            title="trouble per second"
-            lines={trouble}
-            marks={(from, to) => <Marks actions={actions} from={from} to={to} />}
-          />
-        </>
-      )}
+      <SeriesChart
+        {...shared}
+        title="items per second"
+        lines={flow}
+        isBetween
+        marks={(from, to) => <Marks actions={actions} from={from} to={to} isNamed />}
+      >
+        <span className="muted wide-only bands">
+          <i className="warn">▪</i> it grows <i className="acc">▪</i> it drains
+        </span>
+        <RangeChoice range={range} onChoose={choose} />
+      </SeriesChart>
+      <SeriesChart
+        {...shared}
+        title="trouble per second"
+        lines={trouble}
+        marks={(from, to) => <Marks actions={actions} from={from} to={to} />}
+      />
     </figure>
   );
 }
