@@ -13,9 +13,9 @@ import { type ServerProcess, startListening, startServer } from "../testing/serv
 import { type Cell, canonicalCells } from "./cells/cells.ts";
 import { phasesOf, workOf } from "./cells/run-cell.ts";
 import { createQueue } from "./load/calls.ts";
+import type { Phase } from "./load/commands.ts";
 import { inTurn, ratiosOf } from "./load/in-turn.ts";
 import { LoadProcess } from "./load/load-process.ts";
-import type { Phase } from "./load/orders.ts";
 import { median, percentile } from "./report/statistics.ts";
 
 const { values: words, positionals: other } = parseArgs({

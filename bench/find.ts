@@ -12,10 +12,10 @@ import { parseArgs } from "node:util";
 import type { FindItemsReply, LeaseReply } from "../openapi/schemas.ts";
 import { Connection } from "../testing/http-client.ts";
 import { createQueue } from "./load/calls.ts";
+import { importDeadItems } from "./load/dead-items.ts";
 import { payload } from "./load/delivery.ts";
 import { inTurn } from "./load/in-turn.ts";
 import { withServer } from "./load/loaded-server.ts";
-import { fillDeadItems } from "./looks/dead-items.ts";
 import { type Figures, summarize, writeMeasurements } from "./report/results.ts";
 import { Samples } from "./report/statistics.ts";
 import { markdownTable, rate } from "./report/tables.ts";
@@ -55,20 +55,20 @@ async function work({ port, until, samples }: Load, client_id: string): Promise<
 }
 
 /** Returns the number of items examined. */
-async function look(port: number, until: number, search: Search): Promise<number> {
+async function searchUntil(port: number, until: number, search: Search): Promise<number> {
   const connection = await Connection.open(port);
   const filter = searches[search];
-  let looked = 0;
+  let examined = 0;
   for (let pivot = ""; performance.now() < until; ) {
     const request = { queue_name: "dead", filter, pivot };
     const found = await connection.call("/v1/storage/items.find", request);
     const page = found as FindItemsReply;
-    if (page.items.length > 0) throw new Error("it found what is not there");
-    looked += page.looked_at;
+    if (page.items.length > 0) throw new Error("a search found an item; expected none to match");
+    examined += page.looked_at;
     pivot = page.next_pivot;
   }
   connection.close();
-  return looked;
+  return examined;
 }
 
 async function measure(
@@ -78,18 +78,18 @@ async function measure(
 ): Promise<Figures> {
   const samples = { without: new Samples(), beside: new Samples() };
   const sides = ["without", "beside"] as const;
-  const looked = await inTurn(sides, { warmUps: 0, turns: rounds }, async (side) => {
+  const examined = await inTurn(sides, { warmUps: 0, turns: rounds }, async (side) => {
     const until = performance.now() + seconds * 1_000;
     const load = { port, until, samples: samples[side] };
     const all = Array.from({ length: workers }, (_, index) => work(load, `worker ${index}`));
-    const count = side === "beside" ? await look(port, until, search) : 0;
+    const count = side === "beside" ? await searchUntil(port, until, search) : 0;
     await Promise.all(all);
     return count;
   });
   const [without, beside] = [samples.without.times(), samples.beside.times()];
-  const lookedCount = looked.beside.reduce((sum, count) => sum + count, 0);
+  const examinedCount = examined.beside.reduce((sum, count) => sum + count, 0);
   return {
-    "looked.itemsPerSecond": lookedCount / (rounds * seconds),
+    "search.itemsPerSecond": examinedCount / (rounds * seconds),
     "without.p50Ms": without.p50Ms,
     "beside.p50Ms": beside.p50Ms,
     "beside.overP50": beside.p50Ms / without.p50Ms,
@@ -106,7 +106,7 @@ function rowOf([search, figures]: [string, Figures]): string[] {
     `${of(`beside.p${name}Ms`).toFixed(1)} ms`,
     of(`beside.overP${name}`).toFixed(2),
   ]);
-  return [search, rate(of("looked.itemsPerSecond")), ...times];
+  return [search, rate(of("search.itemsPerSecond")), ...times];
 }
 
 const { values } = parseArgs({
@@ -126,7 +126,7 @@ try {
   await withServer({ directory, flags: ["--shards", "1"] }, async ({ port }) => {
     for (const queue of ["dead", "work"]) await createQueue(port, queue);
     const begun = performance.now();
-    await fillDeadItems(port, { items });
+    await importDeadItems(port, items);
     console.error(`${items} items in ${Math.round((performance.now() - begun) / 1_000)} s`);
     // Warm-up: compiles code and loads files into memory.
     await measure(port, "reason", { seconds: 2, rounds: 1 });
@@ -134,7 +134,7 @@ try {
       measured.push([search, await measure(port, search, { seconds, rounds })]);
     }
   });
-  const head = ["find by", "looks/s", "p50", "beside", "ratio", "p99", "beside", "ratio"];
+  const head = ["find by", "examined/s", "p50", "beside", "ratio", "p99", "beside", "ratio"];
   console.log(markdownTable(head, measured.map(rowOf)));
   const results = {
     command: `bun bench/find.ts --items ${items} --seconds ${seconds} --rounds ${rounds}`,

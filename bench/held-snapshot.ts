@@ -119,7 +119,7 @@ await withScratch(async (scratch) => {
       console.error(`${peer.name}: ${cause.message}`);
       return [];
     });
-    console.log(partsTable(`${peer.name}, 100 items a call`, measured));
+    console.log(partsTable(`${peer.name}, 100 items per call`, measured));
     for (const [part, figures] of measured.entries()) {
       measurements.push({
         name: `${peer.name}: part ${part + 1}`,

@@ -58,7 +58,7 @@ for (const [batchSize, tasks] of [
   );
   const [plain, kept] = [median(without), median(keeping)];
   console.log(
-    `${batchSize} a call, ${tasks} at once: ${plain.toFixed(1)} µs a call, with history ${kept.toFixed(1)} µs; ratio ${(kept / plain).toFixed(3)}`,
+    `${batchSize} per call, ${tasks} at once: ${plain.toFixed(1)} µs per call, with history ${kept.toFixed(1)} µs; ratio ${(kept / plain).toFixed(3)}`,
   );
   for (const engine of Object.values(engines)) await engine.close();
 }

@@ -1,5 +1,5 @@
-// `bun run readme`: writes the tables of README.md and bench/SCALING.md, and the chart of rates,
-// from the benchmark results. A test fails while they differ.
+// `bun run readme`: writes the tables of README.md and bench/SCALING.md from the benchmark results. A
+// test fails while they differ.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -7,16 +7,13 @@ import type { PeerRow, PeersResult } from "../bench/peers/peers.ts";
 import { phases } from "../bench/probes/one-by-one.ts";
 import { rateOfMany, rateOfOne } from "../bench/probes/shard-account.ts";
 import { type LoadName, loads } from "../bench/probes/shard-threads.ts";
-import { latestResults, readResults, resultsFolder } from "../bench/report/results.ts";
+import { latestResults, readResults } from "../bench/report/results.ts";
 import { markdownTable, rate } from "../bench/report/tables.ts";
-import { throughputChart } from "../bench/report/throughput-chart.ts";
 
 /** Files with generated parts. */
 export const generatedFiles = ["../README.md", "../bench/SCALING.md"].map((path) =>
   join(import.meta.dir, path),
 );
-
-export const chartFile = join(resultsFolder, "throughput.svg");
 
 /** Returns the text with its generated parts updated. */
 export function withGenerated(given: string): string {
@@ -441,5 +438,4 @@ function megabytes(bytes: number): string {
 
 if (import.meta.main) {
   for (const path of generatedFiles) writeFileSync(path, withGenerated(readFileSync(path, "utf8")));
-  writeFileSync(chartFile, throughputChart(readResults(latestResults())));
 }

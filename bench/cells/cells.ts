@@ -3,7 +3,7 @@
 import { payloadBytes } from "../load/delivery.ts";
 
 export interface Cell {
-  /** `<group> <flow>/<bytes>/<items a call>x<connections>/p<partitions>/b<backlog>` */
+  /** `<group> <flow>/<bytes>/<items per call>x<connections>/p<partitions>/b<backlog>` */
   readonly name: string;
   readonly payloadBytes: number;
   readonly itemsPerCall: number;

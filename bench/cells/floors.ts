@@ -8,9 +8,9 @@ import { closeSync, fdatasyncSync, mkdirSync, openSync, rmSync, writeSync } from
 import { join } from "node:path";
 import { usageOf } from "../../testing/process-usage.ts";
 import { type ServerProcess, startListening } from "../../testing/server-process.ts";
+import type { Phase, PhaseResult, Work } from "../load/commands.ts";
 import { payload } from "../load/delivery.ts";
 import { LoadProcess } from "../load/load-process.ts";
-import type { Phase, PhaseResult, Work } from "../load/orders.ts";
 import { type CallTimes, Samples } from "../report/statistics.ts";
 
 type FloorPhase = PhaseResult & { readonly serverCpuSeconds: number };
@@ -194,22 +194,6 @@ export function diskFloor(directory: string, milliseconds = 300) {
   }
   const { p50Ms, p99Ms } = times.times();
   return { syncsPerSecond: count / ((last - started) / 1_000), p50Ms, p99Ms };
-}
-
-/** Floor D with a pause before each sync, so that the disk is idle. */
-export async function pausedDiskFloor(
-  directory: string,
-  { times, pauseMs }: { readonly times: number; readonly pauseMs: number },
-): Promise<CallTimes> {
-  using file = syncFile(directory);
-  const samples = new Samples();
-  for (let count = 0; count < times; count += 1) {
-    await Bun.sleep(pauseMs);
-    const begin = performance.now();
-    file.sync();
-    samples.add(performance.now() - begin);
-  }
-  return samples.times();
 }
 
 function syncFile(directory: string) {

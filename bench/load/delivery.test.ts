@@ -28,18 +28,18 @@ test("checkDelivery: a duplicate does not make up for a lost item", () => {
   );
 });
 
-test.each([20, -1, Number.NaN])("checkDelivery: %p, which nobody produced, fails", (number) => {
+test.each([20, -1, Number.NaN])("checkDelivery: %p, which was not produced, fails", (number) => {
   expect(() => checkDelivery(deliver([...all, number]), expected)).toThrow("1 unknown");
 });
 
-test("checkDelivery: with a backlog, what is left has to be as many", () => {
+test("checkDelivery: with a backlog, as many items must be left", () => {
   const delivered = deliver(all.slice(0, 15));
   checkDelivery(delivered, { items: 15, left: 5, leftFound: 5 });
   expect(() => checkDelivery(delivered, { items: 15, left: 5, leftFound: 4 })).toThrow("4 left");
 });
 
 test.each([0, 7, 123_456_789, 999_999_999])(
-  "readNumber: reads %p out of the base64 of what writeNumber wrote",
+  "readNumber: reads %p from the base64 of what writeNumber wrote",
   (number) => {
     const payload = Buffer.alloc(100, "x");
     writeNumber(payload, 0, number);

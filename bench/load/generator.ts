@@ -1,19 +1,11 @@
-// The load generator: a separate process that receives orders over IPC (orders.ts). Each connection
+// The load generator: a separate process that receives commands over IPC (commands.ts). Each connection
 // has one call in flight; all connections share one count of the remaining work.
 
 import { Channel } from "../../testing/http-client.ts";
 import { type CallTimes, Samples } from "../report/statistics.ts";
+import type { Command, CommandResult, Phase, PhaseResult, ThreadedWork, Work } from "./commands.ts";
 import { Delivery } from "./delivery.ts";
 import { LeaseReader } from "./lease-reader.ts";
-import {
-  type Answer,
-  type Order,
-  type Phase,
-  type PhaseResult,
-  type ThreadedWork,
-  type Work,
-  wakePauseMs,
-} from "./orders.ts";
 import { CompleteBytes, LeaseBytes, ProduceBytes, type QueueAddress } from "./requests.ts";
 import { type Claim, Run } from "./run.ts";
 import { openByThread } from "./thread-channels.ts";
@@ -53,9 +45,9 @@ class Producer {
       begun = now;
       queue = (queue + 1) % this.#bytes.length;
       const bytes = this.#bytes[queue] as ProduceBytes;
-      this.#channel.send(bytes.numbered(backlog + first), hear);
+      this.#channel.send(bytes.numbered(backlog + first), onReply);
     };
-    const hear = ({ status }: { status: number }): void => {
+    const onReply = ({ status }: { status: number }): void => {
       const now = performance.now();
       if (status !== 200) {
         run.fail(new Error(`produce answered ${status}`));
@@ -112,21 +104,21 @@ class Consumer {
     const lease = (now: number): void => {
       const next = run.claimLease({ group: this.#group, from: this.#next }, this.#batchSize);
       if (next === null) {
-        run.whenAny(resume);
+        run.whenLeasable(resume);
         return;
       }
       claim = next;
       this.#next = claim.queue + 1;
       begun = now;
-      this.#channel.send(bytes().lease.of(claim.count), heardLease);
+      this.#channel.send(bytes().lease.of(claim.count), onLease);
     };
     const bytes = () => this.#queues[claim.queue] as QueueBytes;
     const resume = (): void => lease(performance.now());
 
-    const heardLease = (reply: Parameters<LeaseReader["read"]>[0]): void => {
+    const onLease = (reply: Parameters<LeaseReader["read"]>[0]): void => {
       const now = performance.now();
       if (reply.status === 454) {
-        run.leasedLess(claim, claim.count);
+        run.returnClaimed(claim, claim.count);
         lease(now);
         return;
       }
@@ -136,7 +128,7 @@ class Consumer {
       }
       run.lease.add(now - begun);
       reader.read(reply);
-      run.leasedLess(claim, claim.count - reader.count);
+      run.returnClaimed(claim, claim.count - reader.count);
       const { complete } = bytes();
       complete.begin(reader.partition);
       for (let index = 0; index < reader.count; index += 1) {
@@ -144,10 +136,10 @@ class Consumer {
         complete.add(reply.bytes, reader.idAt[index] as number);
       }
       begun = performance.now();
-      this.#channel.send(complete.end(), heardComplete);
+      this.#channel.send(complete.end(), onComplete);
     };
 
-    const heardComplete = ({ status }: { status: number }): void => {
+    const onComplete = ({ status }: { status: number }): void => {
       const now = performance.now();
       if (status !== 200) {
         run.fail(new Error(`complete answered ${status}`));
@@ -248,6 +240,9 @@ async function run(phase: Phase): Promise<PhaseResult> {
   };
 }
 
+/** Pause before each wake-up, in which the machine is idle. */
+const wakePauseMs = 4;
+
 /** From the first byte of a produce to the last byte of the lease reply that it wakes. */
 async function wake(port: number, queue: string, times: number): Promise<CallTimes> {
   const fail = (cause: Error): void => {
@@ -290,24 +285,24 @@ async function wake(port: number, queue: string, times: number): Promise<CallTim
   return samples.times();
 }
 
-async function obey(order: Order): Promise<Answer> {
-  switch (order.kind) {
+async function perform(command: Command): Promise<CommandResult> {
+  switch (command.kind) {
     case "prepare":
-      await prepare(order.port, order.work);
+      await prepare(command.port, command.work);
       return { kind: "prepared" };
     case "run":
-      return { kind: "ran", result: await run(order.phase) };
+      return { kind: "ran", result: await run(command.phase) };
     case "wake":
-      return { kind: "woken", times: await wake(order.port, order.queue, order.times) };
+      return { kind: "woken", times: await wake(command.port, command.queue, command.times) };
   }
 }
 
-function answer(answered: Answer): void {
-  process.send?.(answered);
+function report(result: CommandResult): void {
+  process.send?.(result);
 }
 
-process.on("message", (order: Order) => {
-  obey(order).then(answer, (cause: Error) => answer({ kind: "failed", message: cause.message }));
+process.on("message", (command: Command) => {
+  perform(command).then(report, ({ message }: Error) => report({ kind: "failed", message }));
 });
 process.on("disconnect", () => process.exit(0));
-answer({ kind: "ready" });
+report({ kind: "ready" });

@@ -35,7 +35,7 @@ export class LeaseReader {
       const payload = find(bytes, bytesKey, { expected: id + this.#bytesAfterId, from: id, end });
       if (payload < 0) throw new Error("a leased item has no bytes");
       if (this.count === this.idAt.length)
-        throw new Error("a lease brought more than was asked for");
+        throw new Error("a lease returned more items than requested");
       this.#bytesAfterId = payload - id;
       if (this.count > 0) this.#stride = id - (this.idAt[this.count - 1] as number);
       this.idAt[this.count] = id;
@@ -47,7 +47,7 @@ export class LeaseReader {
   }
 }
 
-interface Place {
+interface SearchRange {
   /** The offset of the value if this item has the shape of the last one. */
   readonly expected: number;
   readonly from: number;
@@ -55,7 +55,7 @@ interface Place {
 }
 
 /** The offset of the key's value; -1 if there is none before `end`. */
-function find(bytes: Buffer, key: Buffer, { expected, from, end }: Place): number {
+function find(bytes: Buffer, key: Buffer, { expected, from, end }: SearchRange): number {
   if (expected > from && expected < end && precedes(bytes, key, expected)) return expected;
   const at = bytes.indexOf(key, from);
   return at < 0 || at >= end ? -1 : at + key.length;

@@ -2,58 +2,59 @@
 
 import { join } from "node:path";
 import type { CallTimes } from "../report/statistics.ts";
-import type { Answer, Order, Phase, PhaseResult, ThreadedWork, Work } from "./orders.ts";
+import type { Command, CommandResult, Phase, PhaseResult, ThreadedWork, Work } from "./commands.ts";
 
 export class LoadProcess {
   readonly #child: Bun.Subprocess;
-  #settle: { resolve: (answer: Answer) => void; reject: (cause: Error) => void } | null = null;
+  #settle: { resolve: (result: CommandResult) => void; reject: (cause: Error) => void } | null =
+    null;
 
   private constructor() {
     this.#child = Bun.spawn([process.execPath, join(import.meta.dir, "generator.ts")], {
       stdio: ["ignore", "inherit", "inherit"],
-      ipc: (answer: Answer) => this.#settle?.resolve(answer),
+      ipc: (result: CommandResult) => this.#settle?.resolve(result),
       onExit: () => this.#settle?.reject(new Error("the load generator ended by itself")),
     });
   }
 
   static async start(): Promise<LoadProcess> {
     const load = new LoadProcess();
-    await load.#answer();
+    await load.#result();
     return load;
   }
 
-  #answer(): Promise<Answer> {
-    return new Promise<Answer>((resolve, reject) => {
+  #result(): Promise<CommandResult> {
+    return new Promise<CommandResult>((resolve, reject) => {
       this.#settle = { resolve, reject };
-    }).then((answer) => {
+    }).then((result) => {
       this.#settle = null;
-      if (answer.kind === "failed") throw new Error(answer.message);
-      return answer;
+      if (result.kind === "failed") throw new Error(result.message);
+      return result;
     });
   }
 
-  #ask(order: Order): Promise<Answer> {
-    const answer = this.#answer();
-    this.#child.send(order);
-    return answer;
+  #send(command: Command): Promise<CommandResult> {
+    const result = this.#result();
+    this.#child.send(command);
+    return result;
   }
 
   /** Opens the connections and prepares the requests. */
   async prepare(port: number, work: Work | ThreadedWork): Promise<void> {
-    await this.#ask({ kind: "prepare", port, work });
+    await this.#send({ kind: "prepare", port, work });
   }
 
   async run(phase: Phase): Promise<PhaseResult> {
-    const answer = await this.#ask({ kind: "run", phase });
-    if (answer.kind !== "ran") throw new Error(`the load generator answered '${answer.kind}'`);
-    return answer.result;
+    const result = await this.#send({ kind: "run", phase });
+    if (result.kind !== "ran") throw new Error(`the load generator answered '${result.kind}'`);
+    return result.result;
   }
 
   /** Measures from a produce to the waiting lease, `times` times in sequence. */
   async wake(target: { port: number; queue: string; times: number }): Promise<CallTimes> {
-    const answer = await this.#ask({ kind: "wake", ...target });
-    if (answer.kind !== "woken") throw new Error(`the load generator answered '${answer.kind}'`);
-    return answer.times;
+    const result = await this.#send({ kind: "wake", ...target });
+    if (result.kind !== "woken") throw new Error(`the load generator answered '${result.kind}'`);
+    return result.times;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -44,7 +44,7 @@ function read(reader: LeaseReader, bytes: Buffer): { numbers: number[]; ids: str
   };
 }
 
-test("ProduceBytes: numbers its items, again with every call", () => {
+test("ProduceBytes: items are numbered anew with every call", () => {
   const bytes = new ProduceBytes(address, { itemsPerCall: 3 });
   const payload = (number: number) => ({ utf8: String(number).padStart(9, "0").padEnd(100, "x") });
   for (const first of [0, 999_999, 3]) {
@@ -56,7 +56,7 @@ test("ProduceBytes: numbers its items, again with every call", () => {
   }
 });
 
-test("LeaseBytes: a smaller number leaves nothing of a larger one", () => {
+test("LeaseBytes: a smaller number overwrites all digits of a larger one", () => {
   const bytes = new LeaseBytes(address, { clientId: "client-1", requestTimeout: "2s" });
   for (const batchSize of [1_000, 7, 0, 64]) {
     expect(bodyOf(bytes.of(batchSize))).toEqual({
@@ -68,7 +68,7 @@ test("LeaseBytes: a smaller number leaves nothing of a larger one", () => {
   }
 });
 
-test("CompleteBytes: takes ids over, fewer of them after more", () => {
+test("CompleteBytes: copies ids, also fewer after more", () => {
   const bytes = new CompleteBytes(address, 3);
   for (const count of [3, 1, 2, 3]) {
     const ids = Array.from({ length: count }, (_, index) => idOf(index));
@@ -83,7 +83,7 @@ test("CompleteBytes: takes ids over, fewer of them after more", () => {
   }
 });
 
-test("LeaseReader: finds ids and numbers, also where an item is longer than the one before", () => {
+test("LeaseReader: finds ids and numbers, also if an item is longer than the one before", () => {
   const reader = new LeaseReader(10);
   const replies = [
     [{ number: 5 }, { number: 6 }, { number: 7 }],

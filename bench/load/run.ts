@@ -2,10 +2,10 @@
 // latencies of the calls.
 
 import { Samples } from "../report/statistics.ts";
-import type { Phase } from "./orders.ts";
+import type { Phase } from "./commands.ts";
 
-/** After this time without an answer, items are lost or the server hangs. */
-const silenceMsMax = 20_000;
+/** After this time without a reply, items are lost or the server hangs. */
+const stalledMsMax = 20_000;
 
 export class Run {
   readonly produce = new Samples();
@@ -20,7 +20,7 @@ export class Run {
   readonly #toLease: readonly number[][];
   #toProduced: number;
   #toComplete: number;
-  #heardAt = performance.now();
+  #progressAt = performance.now();
   /** Consumers without work, until a lease returns less than it requested. */
   readonly #idle: (() => void)[] = [];
 
@@ -36,10 +36,10 @@ export class Run {
       this.#reject = reject;
     });
     const watch = setInterval(() => {
-      if (performance.now() - this.#heardAt < silenceMsMax) return;
+      if (performance.now() - this.#progressAt < stalledMsMax) return;
       this.fail(
         new Error(
-          `nothing came for ${silenceMsMax / 1_000} s; ${this.#toProduced} items not produced, ${this.#toComplete} not completed`,
+          `no reply for ${stalledMsMax / 1_000} s; ${this.#toProduced} items not produced, ${this.#toComplete} not completed`,
         ),
       );
     }, 1_000);
@@ -61,7 +61,7 @@ export class Run {
 
   produced(count: number, at: number): void {
     this.#toProduced -= count;
-    this.#heard(at);
+    this.#noteProgress(at);
   }
 
   /** The number of items to request, from the group's first queue from `from` on that has any. */
@@ -79,12 +79,12 @@ export class Run {
   }
 
   /** Calls `resume` once there is something to lease again. */
-  whenAny(resume: () => void): void {
+  whenLeasable(resume: () => void): void {
     this.#idle.push(resume);
   }
 
   /** A lease returned fewer items than requested, by this number. */
-  leasedLess({ group, queue }: Claim, by: number): void {
+  returnClaimed({ group, queue }: Claim, by: number): void {
     if (by === 0) return;
     const queues = this.#toLease[group] as number[];
     queues[queue] = (queues[queue] as number) + by;
@@ -93,11 +93,11 @@ export class Run {
 
   completed(count: number, at: number): void {
     this.#toComplete -= count;
-    this.#heard(at);
+    this.#noteProgress(at);
   }
 
-  #heard(at: number): void {
-    this.#heardAt = at;
+  #noteProgress(at: number): void {
+    this.#progressAt = at;
     if (this.#toProduced === 0 && this.#toComplete === 0) this.#resolve(at);
   }
 }

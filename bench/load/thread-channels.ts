@@ -4,7 +4,7 @@
 
 import { type Channel, requestBytes } from "../../testing/http-client.ts";
 import { firstThreadSecondsOf } from "../../testing/process-usage.ts";
-import type { ByThread } from "./orders.ts";
+import type { ByThread } from "./commands.ts";
 
 /** A thread also does other work, but not in each of the trials. */
 const trials = 3;

@@ -36,32 +36,32 @@ const leaseSeconds = 600;
 
 async function openSession(port: number, work: QueueWork): Promise<Session> {
   const server = await Pipeline.open(port, readReply);
-  const ask = async (commands: readonly string[], expected: string): Promise<Reply[]> => {
-    const replies = await server.ask(commands.join(""), commands.length);
+  const call = async (commands: readonly string[], expected: string): Promise<Reply[]> => {
+    const replies = await server.call(commands.join(""), commands.length);
     const wrong = replies.find(({ line }) => !line.startsWith(expected));
     if (wrong !== undefined) throw new Error(`expected ${expected}, got ${wrong.line}`);
     return replies;
   };
-  await ask([`use ${work.queue}\r\n`], "USING");
-  await ask([`watch ${work.queue}\r\n`], "WATCHING");
+  await call([`use ${work.queue}\r\n`], "USING");
+  await call([`watch ${work.queue}\r\n`], "WATCHING");
   const lease = "reserve-with-timeout 0\r\n".repeat(work.itemsPerCall);
   return {
     produce: async (payloads) => {
       const puts = payloads.map(
         (payload) => `put 0 0 ${leaseSeconds} ${payload.length}\r\n${payload}\r\n`,
       );
-      await ask(puts, "INSERTED");
+      await call(puts, "INSERTED");
     },
     consume: (ledger) =>
       leaseAndComplete(ledger, {
         lease: async () => {
-          const replies = await server.ask(lease, work.itemsPerCall);
+          const replies = await server.call(lease, work.itemsPerCall);
           const reserved = replies.filter(({ line }) => line.startsWith("RESERVED"));
           return reserved.length === 0 ? null : reserved;
         },
         payloads: (reserved) => reserved.map(({ payload }) => payload),
         complete: async (reserved) => {
-          await ask(
+          await call(
             reserved.map(({ line }) => `delete ${line.split(" ")[1]}\r\n`),
             "DELETED",
           );

@@ -19,8 +19,8 @@ interface BullQueue {
 }
 
 interface BullWorker {
-  on(event: "completed", heard: () => void): void;
-  on(event: "failed" | "error", heard: (...args: readonly unknown[]) => void): void;
+  on(event: "completed", listener: () => void): void;
+  on(event: "failed" | "error", listener: (...args: readonly unknown[]) => void): void;
   close(force: boolean): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export const bullmq: Peer = {
   settings:
     `${redisSettings}; addBulk(N), removeOnComplete; ` +
     `${workers} Workers with concurrency ${concurrency}`,
-  caveat: "leases and completes one item a call, many at once; N counts for produce only",
+  caveat: "leases and completes one item per call, many at once; N counts for produce only",
   connections: usualConnections,
   install: async (scratch) => {
     await installRedis();

@@ -108,9 +108,9 @@ export class Ledger {
   leased(payload: string): void {
     const number = Number(payload.slice(0, numberDigits));
     if (!(number < this.#seen.length)) {
-      throw new Error(`an item came that was not produced; ${payload.slice(0, 40)}`);
+      throw new Error(`an unknown item was delivered; ${payload.slice(0, 40)}`);
     }
-    if (this.#seen[number] !== 0) throw new Error(`an item came twice; number ${number}`);
+    if (this.#seen[number] !== 0) throw new Error(`an item was delivered twice; number ${number}`);
     this.#seen[number] = 1;
     this.#leasedCount += 1;
     if (this.#leasedCount === this.#seen.length) this.close();

@@ -1,6 +1,6 @@
-// `bun run bench --peers [--only name]... [--postgres] [--calls n,n] [--connections n] [--items n]
-// [--rounds n] [--json file]`: the same durable work on Holdfast and on the queues that users
-// choose today. Each round runs all peers, every second one in reverse order, and starts each
+// `bun run bench --peers [--only name]... [--postgres] [--calls n,n] [--rounds n]
+// [--json file]`: the same durable work on Holdfast and on the queues that users choose today. Each
+// round runs all peers, every second one in reverse order, and starts each
 // server on an empty folder; the tables contain the medians. Only Debian's packages and the Go
 // module cache remain afterwards.
 
@@ -67,10 +67,6 @@ interface Options {
   readonly postgres: boolean;
   /** Items per call, from `itemsByCall`; empty = all. */
   readonly calls: readonly number[];
-  /** The same for every cell; `null` = the fastest for each peer. */
-  readonly connections: number | null;
-  /** The same for every cell; `null` = more for larger calls. */
-  readonly items: number | null;
   readonly rounds: number;
 }
 
@@ -166,7 +162,7 @@ function fail(
     reason,
   });
   console.error(
-    `${peer.name}: ${itemsPerCall === null ? "" : `${itemsPerCall} a call: `}${reason}`,
+    `${peer.name}: ${itemsPerCall === null ? "" : `${itemsPerCall} per call: `}${reason}`,
   );
 }
 
@@ -183,9 +179,9 @@ async function measurePeer(
     await measureCell(running, { ...warmUp, connections: peer.connections(warmUp.itemsPerCall) });
     for (const [itemsPerCall, items] of itemsByCall) {
       if (calls.length > 0 && !calls.includes(itemsPerCall)) continue;
-      const connections = options.connections ?? peer.connections(itemsPerCall);
+      const connections = peer.connections(itemsPerCall);
       try {
-        const work = { itemsPerCall, connections, items: options.items ?? items };
+        const work = { itemsPerCall, connections, items };
         await measureCell(running, { ...work, ...cellWarmUp, queue: `warm-up-${itemsPerCall}` });
         const result = await measureCell(running, {
           ...work,
@@ -195,7 +191,7 @@ async function measurePeer(
         });
         log.measured.push({ peer, version: running.version, itemsPerCall, result });
         const figures = [result.producePerSecond, result.consumePerSecond].map(whole).join(" / ");
-        console.error(`${peer.name}: round ${round + 1}, ${itemsPerCall} a call: ${figures}`);
+        console.error(`${peer.name}: round ${round + 1}, ${itemsPerCall} per call: ${figures}`);
       } catch (cause) {
         fail(log, peer, { itemsPerCall, round, cause });
       }
@@ -213,7 +209,7 @@ function spread(values: readonly number[]): Spread {
   return { median: Math.round(median), min: Math.round(min), max: Math.round(max) };
 }
 
-function rowsOf(measured: readonly Measured[], options: Options): PeerRow[] {
+function rowsOf(measured: readonly Measured[]): PeerRow[] {
   const rows: PeerRow[] = [];
   for (const peer of new Set([...onPostgres, ...peers])) {
     for (const itemsPerCall of itemsByCall.keys()) {
@@ -226,7 +222,7 @@ function rowsOf(measured: readonly Measured[], options: Options): PeerRow[] {
       rows.push({
         peer: peer.name,
         itemsPerCall,
-        connections: options.connections ?? peer.connections(itemsPerCall),
+        connections: peer.connections(itemsPerCall),
         items: results.map(({ items }) => items),
         produce: spread(results.map((result) => result.producePerSecond)),
         consume: spread(results.map((result) => result.consumePerSecond)),
@@ -268,7 +264,7 @@ export function chosenFrom(among: readonly Peer[], names: readonly string[]): re
   );
   if (chosen.length > 0) return chosen;
   const known = among.map(({ name }) => name).join(", ");
-  throw new Error(`no peer is called ${names.join(", ")}; expected one of ${known}`);
+  throw new Error(`no peer is named ${names.join(", ")}; expected one of ${known}`);
 }
 
 function runPeers(options: Options): Promise<PeersResult> {
@@ -294,18 +290,16 @@ function runPeers(options: Options): Promise<PeersResult> {
         syncsPerSecond: Math.round(diskFloor(scratch).syncsPerSecond),
       },
       rounds,
-      rows: rowsOf(log.measured, options),
+      rows: rowsOf(log.measured),
       failures: log.failures,
     };
   });
 }
 
-function commandOf({ only, postgres, calls, connections, items, rounds }: Options): string {
+function commandOf({ only, postgres, calls, rounds }: Options): string {
   const words = ["bun run bench --peers", ...only.map((name) => `--only '${name}'`)];
   if (postgres) words.push("--postgres");
   if (calls.length > 0) words.push(`--calls ${calls.join(",")}`);
-  if (connections !== null) words.push(`--connections ${connections}`);
-  if (items !== null) words.push(`--items ${items}`);
   if (rounds !== roundsDefault) words.push(`--rounds ${rounds}`);
   return words.join(" ");
 }
@@ -339,7 +333,7 @@ function failureCells({ peer, itemsPerCall, round, reason }: PeerFailure): strin
 }
 
 const head = [
-  ...["peer", "items a call", "connections", "produce", "lease + complete", "both"],
+  ...["peer", "items per call", "connections", "produce", "lease + complete", "both"],
   ...["server µs", "client µs"],
 ];
 
@@ -379,24 +373,20 @@ async function main(): Promise<void> {
       only: { type: "string", multiple: true, default: [] },
       postgres: { type: "boolean", default: false },
       calls: { type: "string" },
-      connections: { type: "string" },
-      items: { type: "string" },
       rounds: { type: "string", default: String(roundsDefault) },
       json: { type: "string" },
     },
   });
-  const { only, calls, connections, items, postgres } = values;
+  const { only, calls, postgres } = values;
   const result = await runPeers({
     only,
     postgres,
     calls: calls?.split(",").map(Number) ?? [],
-    connections: connections === undefined ? null : Number(connections),
-    items: items === undefined ? null : Number(items),
     rounds: Number(values.rounds),
   });
   console.log(peerTables(result));
-  const isPart = [items, calls, connections].some((one) => one !== undefined);
-  if (values.json !== undefined || !(postgres || isPart || only.length > 0)) {
+  const isWhole = !postgres && calls === undefined && only.length === 0;
+  if (values.json !== undefined || isWhole) {
     const path = writeResults(result, { ending: "-peers.json", path: values.json ?? null });
     console.log(`written to ${path}`);
   }

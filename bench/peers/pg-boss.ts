@@ -18,7 +18,7 @@ interface Fetched {
 }
 
 interface Boss {
-  on(event: "error", heard: (cause: Error) => void): void;
+  on(event: "error", listener: (cause: Error) => void): void;
   start(): Promise<unknown>;
   stop(options: object): Promise<void>;
   createQueue(name: string, options: object): Promise<void>;

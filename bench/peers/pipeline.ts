@@ -35,7 +35,7 @@ export class Pipeline<Reply> {
       hostname: "127.0.0.1",
       port,
       socket: {
-        data: (_socket, bytes) => pipeline.#hear(bytes),
+        data: (_socket, bytes) => pipeline.#receive(bytes),
         drain: () => pipeline.#drain(),
         close: () => pipeline.#fail(new Error("the server closed the connection")),
         error: (_socket, cause) => pipeline.#fail(cause),
@@ -45,7 +45,7 @@ export class Pipeline<Reply> {
   }
 
   /** Sends requests and resolves with that many replies; one call at a time. */
-  ask(requests: string, count: number): Promise<Reply[]> {
+  call(requests: string, count: number): Promise<Reply[]> {
     if (this.#failed !== null) return Promise.reject(this.#failed);
     return new Promise((resolve, reject) => {
       this.#waiting = { count, replies: [], resolve, reject };
@@ -70,7 +70,7 @@ export class Pipeline<Reply> {
     this.#unsent = written < this.#unsent.length ? this.#unsent.subarray(written) : null;
   }
 
-  #hear(bytes: Buffer): void {
+  #receive(bytes: Buffer): void {
     const text = this.#received + bytes.toString("latin1");
     const waiting = this.#waiting;
     let position = 0;

@@ -21,13 +21,13 @@ interface Channel {
   prefetch(count: number): Promise<unknown>;
   publish(exchange: string, key: string, content: Buffer, options: object): boolean;
   waitForConfirms(): Promise<void>;
-  consume(queue: string, heard: (delivery: Delivery | null) => void): Promise<unknown>;
+  consume(queue: string, listener: (delivery: Delivery | null) => void): Promise<unknown>;
   ack(delivery: Delivery, allUpTo: boolean): void;
   close(): Promise<void>;
 }
 
 interface AmqpConnection {
-  on(event: "error", heard: (cause: Error) => void): void;
+  on(event: "error", listener: (cause: Error) => void): void;
   createConfirmChannel(): Promise<Channel>;
   close(): Promise<void>;
 }

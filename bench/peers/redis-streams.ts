@@ -77,19 +77,19 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
   return {
     produce: async (payloads) => {
       const adds = payloads.map((payload) => command("XADD", work.queue, "*", "p", payload));
-      await redis.ask(adds.join(""), adds.length);
+      await redis.call(adds.join(""), adds.length);
     },
     consume: (ledger) =>
       leaseAndComplete(ledger, {
         lease: async () => {
-          const [reply] = await redis.ask(lease, 1);
+          const [reply] = await redis.call(lease, 1);
           const entries = entriesOf(reply);
           return entries.length === 0 ? null : entries;
         },
         payloads: (entries) => entries.map(({ payload }) => payload),
         complete: async (entries) => {
           const ids = entries.map(({ id }) => id);
-          const [acknowledged] = await redis.ask(
+          const [acknowledged] = await redis.call(
             command("XACK", work.queue, "group", ...ids) + command("XDEL", work.queue, ...ids),
             2,
           );
@@ -104,7 +104,7 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
 
 async function openQueue(server: RedisServer, work: QueueWork): Promise<Session[]> {
   const admin = await Pipeline.open(server.port, readReply);
-  await admin.ask(command("XGROUP", "CREATE", work.queue, "group", "0", "MKSTREAM"), 1);
+  await admin.call(command("XGROUP", "CREATE", work.queue, "group", "0", "MKSTREAM"), 1);
   admin.close();
   return Promise.all(
     Array.from({ length: work.connections }, (_, index) => openSession(server.port, work, index)),

@@ -66,8 +66,8 @@ async function measureAll({
     for (const phase of phases) {
       for (const side of sides.filter((one) => one !== "floor" || phase === "produce")) {
         const of = `${runtime}.${phase}.${side}`;
-        const place = { port: portOf[side], queue: of, backlog: backlogOf[side] };
-        const one: OneByOne = { side, phase, tasks, ...place, ...times };
+        const target = { port: portOf[side], queue: of, backlog: backlogOf[side] };
+        const one: OneByOne = { side, phase, tasks, ...target, ...times };
         const printed = await run([path, program], {
           cwd: folder,
           env: { ONE_BY_ONE: JSON.stringify(one) },

@@ -51,7 +51,7 @@ function repeatedly(tasks: number, once: (task: number) => Promise<unknown>): vo
   }
 }
 
-async function ofHoldfast({ side, port, queue: name }: OneByOne): Promise<Queue> {
+async function openHoldfast({ side, port, queue: name }: OneByOne): Promise<Queue> {
   const url = `http://127.0.0.1:${port}`;
   const isGathered = side !== "alone";
   // `alone` is the client from before gathering, whose calls were not bounded.
@@ -100,7 +100,7 @@ interface RedisModule {
   }) => Redis;
 }
 
-async function ofRedis({ port, queue: stream }: OneByOne): Promise<Queue> {
+async function openRedis({ port, queue: stream }: OneByOne): Promise<Queue> {
   const { Redis } = await load<RedisModule>("ioredis");
   const redis = new Redis({ port, enableAutoPipelining: true });
   const produce = (text: string): Promise<unknown> => redis.xadd(stream, "*", "p", text);
@@ -123,7 +123,7 @@ async function ofRedis({ port, queue: stream }: OneByOne): Promise<Queue> {
   };
 }
 
-async function ofBull({ port, queue: name }: OneByOne): Promise<Queue> {
+async function openBullmq({ port, queue: name }: OneByOne): Promise<Queue> {
   const { Queue, Worker } = await load<BullModule>("bullmq");
   const connection = { host: "127.0.0.1", port, maxRetriesPerRequest: null };
   const queue = new Queue(name, { connection });
@@ -144,11 +144,11 @@ async function ofBull({ port, queue: name }: OneByOne): Promise<Queue> {
 }
 
 const open: Readonly<Record<Side, (run: OneByOne) => Promise<Queue>>> = {
-  gathered: ofHoldfast,
-  alone: ofHoldfast,
-  ioredis: ofRedis,
-  bullmq: ofBull,
-  floor: ofHoldfast,
+  gathered: openHoldfast,
+  alone: openHoldfast,
+  ioredis: openRedis,
+  bullmq: openBullmq,
+  floor: openHoldfast,
 };
 
 async function start(queue: Queue, { phase, tasks, backlog }: OneByOne): Promise<() => number> {
@@ -172,7 +172,7 @@ export interface Measured {
 }
 
 /** Counts between two instants, and stops when nothing is left to handle. */
-async function measured(run: OneByOne): Promise<Measured> {
+async function measure(run: OneByOne): Promise<Measured> {
   const count = await start(await open[run.side](run), run);
   await wait(run.warmUpMs);
   const [before, begin, used] = [count(), performance.now(), process.cpuUsage()];
@@ -187,9 +187,9 @@ async function measured(run: OneByOne): Promise<Measured> {
   };
 }
 
-const asked = process.env["ONE_BY_ONE"];
-if (asked !== undefined) {
-  console.log(JSON.stringify(await measured(JSON.parse(asked))));
+const options = process.env["ONE_BY_ONE"];
+if (options !== undefined) {
+  console.log(JSON.stringify(await measure(JSON.parse(options))));
   // The tasks never end by themselves.
   process.exit();
 }

@@ -5,7 +5,7 @@ import type { RunOptions } from "../cells/run-cell.ts";
 import type { Figures } from "../report/results.ts";
 import { gather } from "./gather.ts";
 import { keys } from "./keys.ts";
-import { drain as drainNode, forwarded, rolling, spread, takeover } from "./nodes.ts";
+import { forwarded } from "./nodes.ts";
 import { shardThreads } from "./shard-threads.ts";
 import { drain, start, wake } from "./single-server.ts";
 import { slowDisk } from "./slow-disk.ts";
@@ -46,12 +46,9 @@ export const probes: readonly Probe[] = [
   ...each("keys ", [1, 100], keys),
   ...each("shard threads ", [1, 10], shardThreads),
   ...each("gather ", [64, 256], gather),
-  ...[
-    { name: "nodes takeover", run: takeover },
-    { name: "nodes drain", run: drainNode },
-    { name: "nodes rolling", run: rolling },
-    { name: "nodes spread", run: spread },
-    ...each("nodes forwarded ", [1, 100], forwarded),
-  ].map((probe) => ({ ...probe, store: "postgres" as const })),
+  ...each("nodes forwarded ", [1, 100], forwarded).map((probe) => ({
+    ...probe,
+    store: "postgres" as const,
+  })),
   { name: "client", run: compareWithWrk },
 ];

@@ -13,9 +13,9 @@ import {
 } from "../../testing/process-usage.ts";
 import type { RunOptions } from "../cells/run-cell.ts";
 import { createQueue, itemsLeft } from "../load/calls.ts";
+import type { ByThread, ThreadedWork } from "../load/commands.ts";
 import { checkDelivery } from "../load/delivery.ts";
 import { type Loaded, withServer } from "../load/loaded-server.ts";
-import type { ByThread, ThreadedWork } from "../load/orders.ts";
 import type { Figures } from "../report/results.ts";
 import { median } from "../report/statistics.ts";
 

@@ -4,12 +4,12 @@
 import { usageOf } from "../../testing/process-usage.ts";
 import { copyBacklog } from "../cells/backlogs.ts";
 import { queue } from "../cells/cells.ts";
-import { pausedDiskFloor, wakeFloor } from "../cells/floors.ts";
+import { wakeFloor } from "../cells/floors.ts";
 import { addTimes, folderBytes, type RunOptions } from "../cells/run-cell.ts";
 import { createQueue, itemsLeft } from "../load/calls.ts";
+import type { Work } from "../load/commands.ts";
 import { checkDelivery } from "../load/delivery.ts";
 import { type Loaded, withServer } from "../load/loaded-server.ts";
-import { type Work, wakePauseMs } from "../load/orders.ts";
 import type { Figures } from "../report/results.ts";
 
 /** Wakes until the server's code is compiled: those of the first seconds take twice as long. */
@@ -25,8 +25,6 @@ export async function wake({ directory }: RunOptions): Promise<Figures> {
     addTimes(figures, "wake", await load.wake({ port, queue, times: wakesPerRound }));
     const floor = await wakeFloor(directory, { warmUp: wakesToWarmUp, times: wakesPerRound });
     addTimes(figures, "W", floor);
-    const paused = { times: wakesPerRound, pauseMs: wakePauseMs };
-    addTimes(figures, "pausedSync", await pausedDiskFloor(directory, paused));
     figures["wake.p50OverW"] = (figures["wake.p50Ms"] ?? 0) / floor.p50Ms;
     figures["wake.p99OverW"] = (figures["wake.p99Ms"] ?? 0) / floor.p99Ms;
     return figures;

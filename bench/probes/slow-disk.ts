@@ -3,9 +3,9 @@
 
 import type { RunOptions } from "../cells/run-cell.ts";
 import { createQueue, itemsLeft } from "../load/calls.ts";
+import type { Work } from "../load/commands.ts";
 import { checkDelivery } from "../load/delivery.ts";
 import { withServer } from "../load/loaded-server.ts";
-import type { Work } from "../load/orders.ts";
 import type { Figures } from "../report/results.ts";
 
 const slowMs = 2;

@@ -8,10 +8,10 @@ import { usageOf } from "../../testing/process-usage.ts";
 import { startFloor } from "../cells/floors.ts";
 import type { RunOptions } from "../cells/run-cell.ts";
 import { createQueue } from "../load/calls.ts";
+import type { Work } from "../load/commands.ts";
 import { payload } from "../load/delivery.ts";
 import { LoadProcess } from "../load/load-process.ts";
 import { withServer } from "../load/loaded-server.ts";
-import type { Work } from "../load/orders.ts";
 import type { Figures } from "../report/results.ts";
 
 const seconds = 2;

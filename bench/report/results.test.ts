@@ -21,13 +21,13 @@ test.each([
   ["2026-11-22-b0b53d9.json", ".json"],
   ["2026-11-22-b0b53d9-changed.json", ".json"],
   ["2026-11-22-b0b53d9-changed-peers.json", "-peers.json"],
-  ["throughput.svg", null],
+  ["notes.md", null],
   ["peers.json", null],
 ])("endingOf: %s is %p", (file, ending) => {
   expect(endingOf(file)).toBe(ending);
 });
 
-test("results that are checked in: the latest of each kind only, each as it would be written", () => {
+test("checked-in results: only the latest of each kind, formatted as written", () => {
   const endings = files.map(endingOf);
   expect(endings).not.toContain(null);
   expect(endings.toSorted()).toEqual([...new Set(endings)].toSorted());

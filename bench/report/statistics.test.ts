@@ -37,12 +37,12 @@ test("spreadOf: median, lowest and highest, and the values in their order", () =
   expect(spreadOf([5, 1, 9])).toEqual({ median: 5, min: 1, max: 9, values: [5, 1, 9] });
 });
 
-test("Samples: times of more values than fit at first", () => {
+test("Samples: more values than the initial capacity", () => {
   const samples = new Samples();
   for (let value = 10_000; value >= 1; value -= 1) samples.add(value);
   expect(samples.times()).toEqual({ calls: 10_000, p50Ms: 5_000, p99Ms: 9_900, maxMs: 10_000 });
 });
 
-test("Samples: none are zero, not undefined", () => {
+test("Samples: without values the times are 0", () => {
   expect(new Samples().times()).toEqual({ calls: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 });
 });

@@ -45,10 +45,7 @@ type Format = (spread: Spread) => string;
 const spread: Format = ({ median, min, max }) => `${rate(median)} (${rate(min)}–${rate(max)})`;
 const ratio: Format = ({ median, min, max }) =>
   `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
-const scaled =
-  (digits: number, scale = 1): Format =>
-  ({ median }) =>
-    (median / scale).toFixed(digits);
+const milliseconds: Format = ({ median }) => median.toFixed(2);
 
 /** A title, the figure below it, and its format. */
 type Column = readonly [title: string, figure: string, format: Format];
@@ -65,24 +62,10 @@ const rates: readonly Column[] = [
 ];
 
 const times = ["produce", "lease", "complete"].flatMap((verb): Column[] => [
-  [`${verb} p50`, `${verb}.p50Ms`, scaled(2)],
-  ["p99", `${verb}.p99Ms`, scaled(2)],
-  ["max", `${verb}.maxMs`, scaled(2)],
+  [`${verb} p50`, `${verb}.p50Ms`, milliseconds],
+  ["p99", `${verb}.p99Ms`, milliseconds],
+  ["max", `${verb}.maxMs`, milliseconds],
 ]);
-
-/** A produce has other costs than a lease and a complete, so each phase has its own table. */
-const costs = (phase: string): readonly Column[] => [
-  ["server CPU ms", `${phase}.cpuSecondsPer1000`, scaled(2, 0.001)],
-  ["syncs", `${phase}.commitsPer1000`, scaled(2)],
-  ["kB written", `${phase}.bytesWrittenPer1000`, scaled(0, 1_000)],
-  ["items a sync", `${phase}.itemsPerCommit`, scaled(0)],
-  ["syncs of D", `${phase}.syncsOverD`, scaled(2)],
-  ["load CPU %", `${phase}.clientCpuShare`, scaled(0, 0.01)],
-  ["of the server's", `${phase}.clientCpuOverServer`, scaled(2)],
-  ["peak MB", "peakBytes", scaled(0, 1e6)],
-  ["disk MB", "diskBytes", scaled(0, 1e6)],
-  ["ready ms", "readyMs", scaled(0)],
-];
 
 /** Columns of cells compared with another cell that differs in one setting. */
 const compared = (suffix: string): readonly Column[] => [
@@ -120,14 +103,7 @@ export function renderResults({ measurements, machine, settings, commit }: Resul
   return [
     `${machine.cpu}, ${machine.cores} cores, ${machine.fileSystem}; commit ${commit}; medians of ${settings["rounds"]} rounds; durability ${settings["durability"]}`,
     ...tableOf("items/s: median (min–max)", rates, cells),
-    ...tableOf("ms a call", times, cells),
-    ...["produce", "consume", "together"].flatMap((phase) =>
-      tableOf(
-        `${phase}, per 1,000 items`,
-        costs(phase),
-        cells.filter(({ figures }) => `${phase}.itemsPerCommit` in figures),
-      ),
-    ),
+    ...tableOf("ms per call", times, cells),
     ...tableOf("items/s against the empty queue", compared("Empty"), cells),
     ...tableOf("items/s against one partition", compared("OnePartition"), cells),
     ...(probes.length === 0

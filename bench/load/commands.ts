@@ -1,4 +1,4 @@
-// Orders of the benchmark to the load generator, and their answers.
+// The commands of the benchmark to the load generator, and their results.
 
 import type { CallTimes } from "../report/statistics.ts";
 import type { Delivered } from "./delivery.ts";
@@ -43,10 +43,7 @@ interface WorkSize {
   readonly keyed?: true;
 }
 
-/** Pause before each wake-up, in which the machine is idle. */
-export const wakePauseMs = 4;
-
-export type Order =
+export type Command =
   | { readonly kind: "prepare"; readonly port: number; readonly work: Work | ThreadedWork }
   | { readonly kind: "run"; readonly phase: Phase }
   | {
@@ -68,7 +65,7 @@ export interface PhaseResult {
   readonly delivered: Delivered;
 }
 
-export type Answer =
+export type CommandResult =
   | { readonly kind: "ready" }
   | { readonly kind: "prepared" }
   | { readonly kind: "ran"; readonly result: PhaseResult }
