@@ -10,7 +10,7 @@ import "./styles/index.css";
 const root = document.getElementById("root");
 if (root !== null) {
   const router = createBrowserRouter(routes, { basename });
-  // Until the page's code is there, its skeleton stands.
+  // The skeleton stays until the page's code is loaded.
   await ready(router);
   createRoot(root).render(
     <QueryClientProvider client={queryClient}>

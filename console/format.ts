@@ -6,11 +6,11 @@ export function countText(count: number): string {
   return count >= 10_000_000 ? `${(count / 1e6).toFixed(1)} M` : whole.format(count);
 }
 
-export function many(count: number, one: string, more: string): string {
+export function plural(count: number, one: string, more: string): string {
   return `${countText(count)} ${count === 1 ? one : more}`;
 }
 
-export const itemsText = (count: number) => many(count, "item", "items");
+export const itemsText = (count: number) => plural(count, "item", "items");
 
 export function rateText(perSecond: number | null): string {
   if (perSecond === null) return "–";
@@ -19,11 +19,11 @@ export function rateText(perSecond: number | null): string {
   return perSecond < 10 ? perSecond.toFixed(1) : countText(perSecond);
 }
 
-export const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+export const directionMarks = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Shows characters that change the direction of text by their numbers. */
-export function unturned(text: string): string {
-  return text.replace(turning, (found) => `⟨U+${found.charCodeAt(0).toString(16)}⟩`);
+export function withVisibleMarks(text: string): string {
+  return text.replace(directionMarks, (found) => `⟨U+${found.charCodeAt(0).toString(16)}⟩`);
 }
 
 export interface Measure {

@@ -33,7 +33,7 @@ const pages = [
   page("/keys", "Keys", () =>
     import("./pages/access/access-page.tsx").then((file) => file.AccessPage),
   ),
-  { path: "*", element: <Titled title="Nothing is here" /> },
+  { path: "*", element: <Titled title="Page not found" /> },
 ];
 
 export const routes: RouteObject[] = [

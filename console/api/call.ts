@@ -1,11 +1,11 @@
 // One call of the contract, typed by its operation. It fails in two ways: the server refuses
-// (`Refused`), or does not answer (`Silent`).
+// (`Refused`), or does not answer (`NoAnswer`).
 
 import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operations.ts";
-import { turning } from "../format.ts";
+import { directionMarks } from "../format.ts";
 import { noteServerTime } from "../state/server-time.ts";
 import { basePath, serverUrl } from "./base-path.ts";
-import { askForKey, session } from "./session.ts";
+import { requestKey, session } from "./session.ts";
 
 /** Only paths are needed at run time, so the contract itself stays out of the browser's code. */
 export const paths = {
@@ -60,27 +60,27 @@ export class Refused extends Error {
   readonly reason: string;
   readonly retryAfterMs: number | null;
 
-  constructor(code: number, said: Said, retryAfterMs: number | null) {
-    super(said.message);
+  constructor(code: number, body: RefusalBody, retryAfterMs: number | null) {
+    super(body.message);
     this.code = code;
-    this.reason = said.reason;
+    this.reason = body.reason;
     this.retryAfterMs = retryAfterMs;
   }
 }
 
-export class Silent extends Error {}
+export class NoAnswer extends Error {}
 
-interface Said {
+interface RefusalBody {
   readonly message: string;
   readonly reason: string;
 }
 
-/** By `performance.now()`: the server wants no earlier request with that key. */
-let held: { readonly until: number; readonly key: string | null } = { until: 0, key: null };
+/** By `performance.now()`: the server accepts no earlier request with that key. */
+let backoff: { readonly until: number; readonly key: string | null } = { until: 0, key: null };
 
-/** How long the server wants no request with this key. */
+/** How long the server accepts no request with this key. */
 export function backoffMs(): number {
-  return held.key === session.get().key ? Math.max(0, held.until - performance.now()) : 0;
+  return backoff.key === session.get().key ? Math.max(0, backoff.until - performance.now()) : 0;
 }
 
 async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
@@ -115,12 +115,12 @@ export async function ask<Id extends CallId>(
   }
   const refused = new Refused(response.status, refusalIn(text, response), retryAfterMs(response));
   const waitMs = refused.retryAfterMs ?? 0;
-  // The wait of a former key does not apply to the next one.
+  // The wait of a former key does not apply to its successor.
   if (waitMs > 0 && key === session.get().key && waitMs > backoffMs()) {
-    held = { until: performance.now() + waitMs, key };
+    backoff = { until: performance.now() + waitMs, key };
   }
   const isOfKey = refused.code === 401 || refused.reason === "wrong_keys";
-  if (isOfKey) askForKey(key, { code: refused.code, message: refused.message });
+  if (isOfKey) requestKey(key, { code: refused.code, message: refused.message });
   throw refused;
 }
 
@@ -128,17 +128,17 @@ async function send(path: string, init: RequestInit) {
   try {
     const response = await fetch(path, init);
     // The answer of a proxy whose server is down.
-    if (response.status === 502 || response.status === 504) throw new Silent("no answer");
+    if (response.status === 502 || response.status === 504) throw new NoAnswer("no answer");
     return { response, text: await response.text() };
   } catch (cause) {
     if (init.signal?.aborted === true && init.signal.reason?.name === "AbortError") throw cause;
-    throw new Silent("no answer", { cause });
+    throw new NoAnswer("no answer", { cause });
   }
 }
 
-function refusalIn(text: string, { status, statusText }: Response): Said {
+function refusalIn(text: string, { status, statusText }: Response): RefusalBody {
   try {
-    const { message = "", reason = "" } = JSON.parse(text) as Partial<Said>;
+    const { message = "", reason = "" } = JSON.parse(text) as Partial<RefusalBody>;
     return { message, reason };
   } catch {
     return { message: statusText || `the answer was ${status}`, reason: "" };
@@ -162,6 +162,6 @@ export function curlOf({ id, body }: Call): string {
     `curl -s ${quoted(serverUrl + paths[id])}`,
     ...(session.get().key === null ? [] : [`-H "Authorization: Bearer $HOLDFAST_KEY"`]),
     `-H 'Content-Type: application/json'`,
-    `-d ${quoted(JSON.stringify(body).replace(turning, escaped))}`,
+    `-d ${quoted(JSON.stringify(body).replace(directionMarks, escaped))}`,
   ].join(" \\\n  ");
 }

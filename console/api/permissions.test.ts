@@ -7,7 +7,7 @@ const keyOf = (roles: Me["roles"], ...queues: readonly string[]): Me => ({
   rights: [{ roles, queues: [...queues] }],
 });
 
-test("a pattern of a key stands for the names that the server lets it have", () => {
+test("isForQueue: a pattern matches the names that the server allows", () => {
   expect(isForQueue(["*"], "a/b")).toBe(true);
   expect(isForQueue(["orders*"], "orders-dead")).toBe(true);
   expect(isForQueue(["orders*"], "my-orders")).toBe(false);
@@ -16,7 +16,7 @@ test("a pattern of a key stands for the names that the server lets it have", () 
   expect(isForQueue([], "orders")).toBe(false);
 });
 
-test("what names no queue takes a key for all of them", () => {
+test("mayOn: a call without a queue needs a key for all queues", () => {
   expect(mayOn(keyOf(["admin"], "orders*"), "admin", "orders")).toBe(true);
   expect(mayOn(keyOf(["admin"], "orders*"), "admin", null)).toBe(false);
   expect(mayOn(keyOf(["admin"], "orders*", "*"), "read", null)).toBe(true);
@@ -25,7 +25,7 @@ test("what names no queue takes a key for all of them", () => {
   expect(isForAll(keyOf(["read"], "**"), "read")).toBe(false);
 });
 
-test("a role is for the queues that are said with it", () => {
+test("mayOn: a role applies to its own queues only", () => {
   const rights = [
     { roles: ["consume"], queues: ["orders*"] },
     { roles: ["read"], queues: ["*"] },
@@ -38,7 +38,7 @@ test("a role is for the queues that are said with it", () => {
   expect(some).toEqual([true, false, false]);
 });
 
-test("a key that produces or consumes does more than read", () => {
+test("mayOnlyRead: false for a key that produces or consumes", () => {
   expect(mayOnlyRead(keyOf(["read"], "*"))).toBe(true);
   expect(mayOnlyRead(keyOf(["read", "consume"], "*"))).toBe(false);
   expect(mayOnlyRead(keyOf(["read", "produce"], "*"))).toBe(false);

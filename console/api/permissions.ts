@@ -39,8 +39,8 @@ export function mayOn(me: Me, role: Role, name: string | null): boolean {
 }
 
 /** It has the role `read`, and no other. */
-export function mayOnlyRead({ keys_required: isAsked, roles }: Me): boolean {
-  return isAsked && roles.every((role) => role === "read");
+export function mayOnlyRead({ keys_required: areRequired, roles }: Me): boolean {
+  return areRequired && roles.every((role) => role === "read");
 }
 
 export function useWhoAmI() {

@@ -24,7 +24,7 @@ export const queryClient = new QueryClient({
 const readRoles = () => void queryClient.invalidateQueries({ queryKey: ["whoAmI"] });
 
 session.subscribe(() => {
-  if (!session.get().asksKey) readRoles();
+  if (!session.get().needsKey) readRoles();
 });
 let refusedBefore = pollState.get().refused;
 pollState.subscribe(() => {

@@ -7,10 +7,10 @@ export interface Session {
   readonly key: string | null;
   /** Grows with each sign-out: data of a former visit is not shown in the next. */
   readonly visit: number;
-  /** The page asks for a key: there is none, or it was refused. */
-  readonly asksKey: boolean;
-  /** The reader has dismissed the question and reads without a key. */
-  readonly isPutAway: boolean;
+  /** The server requires a key, and there is none or it was refused. */
+  readonly needsKey: boolean;
+  /** The reader has dismissed the login and reads without a key. */
+  readonly isDismissed: boolean;
   readonly refusal: KeyRefusal | null;
 }
 
@@ -22,43 +22,42 @@ export interface KeyRefusal {
 export const session = observable<Session>({
   key: tabKey.read(),
   visit: 0,
-  asksKey: false,
-  isPutAway: false,
+  needsKey: false,
+  isDismissed: false,
   refusal: null,
 });
 
-/** No call is made for a hidden page, or without a required key. */
-export function isAwaited(): boolean {
-  return document.visibilityState === "visible" && !session.get().asksKey;
+/** `false` for a hidden page, and without a required key. */
+export function mayCall(): boolean {
+  return document.visibilityState === "visible" && !session.get().needsKey;
 }
 
 export function enterKey(key: string): void {
   tabKey.write(key);
-  session.set({ ...session.get(), key, asksKey: false, isPutAway: false, refusal: null });
+  session.set({ ...session.get(), key, needsKey: false, isDismissed: false, refusal: null });
 }
 
-export function putAway(): void {
-  session.set({ ...session.get(), isPutAway: true });
+export function dismissLogin(): void {
+  session.set({ ...session.get(), isDismissed: true });
 }
 
-/** After the question for a key was dismissed. */
-export function comeBack(): void {
-  session.set({ ...session.get(), isPutAway: false });
+export function reopenLogin(): void {
+  session.set({ ...session.get(), isDismissed: false });
 }
 
 /**
  * `used`: the refused key; `null`: the call had none. The visit continues with the next key.
  */
-export function askForKey(used: string | null, refusal: KeyRefusal): void {
+export function requestKey(used: string | null, refusal: KeyRefusal): void {
   // The refusal of a former key.
   if (used !== session.get().key) return;
   tabKey.write(null);
-  const asked = { key: null, asksKey: true, isPutAway: false };
-  session.set({ ...session.get(), ...asked, refusal: used === null ? null : refusal });
+  const login = { key: null, needsKey: true, isDismissed: false };
+  session.set({ ...session.get(), ...login, refusal: used === null ? null : refusal });
 }
 
 export function signOut(): void {
   tabKey.write(null);
   const visit = session.get().visit + 1;
-  session.set({ key: null, visit, asksKey: true, isPutAway: false, refusal: null });
+  session.set({ key: null, visit, needsKey: true, isDismissed: false, refusal: null });
 }

@@ -33,8 +33,8 @@ export function useChange<Id extends CallId>({ call, toast, onDone }: Change<Id>
 }
 
 /** No `data` while it is counted again, nor after an error: an earlier count is not submitted. */
-export function useDryRun<Id extends CallId>(id: Id, body: RequestOf<Id>, isWanted = true) {
-  const query = useQuery(id, body, { isWanted, retry: false });
+export function useDryRun<Id extends CallId>(id: Id, body: RequestOf<Id>, isEnabled = true) {
+  const query = useQuery(id, body, { isEnabled, retry: false });
   const { data, error, isFetching, isSuccess, refetch } = query;
   return {
     data: isSuccess && !isFetching ? data : undefined,

@@ -1,5 +1,5 @@
-// Reads of the server: each by its key, repeated while the server answers and the reader has not
-// paused the updates. Nothing is asked without a key that the server wants.
+// Queries of the server, repeated while the server answers and the reader has not paused the updates.
+// Without a required key nothing is requested.
 
 import { keepPreviousData, useQuery as useTanstackQuery } from "@tanstack/react-query";
 import type { RequestOf, ResponseOf } from "../../openapi/operations.ts";
@@ -11,8 +11,8 @@ import { session } from "./session.ts";
 interface QueryOptions<Data> {
   /** It may depend on the data so far; absent: once. */
   readonly everyMs?: number | ((data: Data | undefined) => number);
-  readonly isWanted?: boolean;
-  /** The data of another body stays until this one is answered. */
+  readonly isEnabled?: boolean;
+  /** The data of the previous body stays until this one is answered. */
   readonly keepsLast?: boolean;
   /** After a call without an answer; default: unless `everyMs` repeats it anyway. */
   readonly retry?: boolean;
@@ -26,14 +26,14 @@ export function useFetched<Data>(
   read: (signal: AbortSignal) => Promise<Data>,
   options: QueryOptions<Data> = {},
 ) {
-  const { everyMs, isWanted = true, keepsLast = false, staleMs = 0, keptMs } = options;
+  const { everyMs, isEnabled = true, keepsLast = false, staleMs = 0, keptMs } = options;
   const { retry = everyMs === undefined } = options;
-  const { visit, asksKey } = useObservable(session);
+  const { visit, needsKey } = useObservable(session);
   const isUpdating = useIsUpdating();
   return useTanstackQuery<Data>({
     queryKey: [name, visit, ...rest],
     queryFn: ({ signal }) => read(signal),
-    enabled: !asksKey && isWanted,
+    enabled: !needsKey && isEnabled,
     staleTime: staleMs,
     refetchInterval: ({ state: { data } }) => {
       if (!isUpdating || everyMs === undefined) return false;

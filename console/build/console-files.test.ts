@@ -34,7 +34,7 @@ const places = pagePaths.flatMap((path) => [`/console${path}`, `${basePath}/cons
 describe.each(places)("%s", (path) => {
   const page = async () => await fetch(server.url + path, { headers: { accept: "text/html" } });
 
-  test("is served without a key, by a policy that lets it ask its own server alone", async () => {
+  test("is served without a key, with a policy that allows calls to its own server only", async () => {
     const response = await page();
     expect(response.status).toBe(200);
     const policy = response.headers.get("content-security-policy")?.split("; ") ?? [];
@@ -45,7 +45,7 @@ describe.each(places)("%s", (path) => {
     expect(policy.join()).not.toContain("http");
   });
 
-  test("names files that are there, all by where it stands itself", async () => {
+  test("links existing files, all relative to its own address", async () => {
     const html = await (await page()).text();
     const named = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, to = ""]) => to);
     const assets = named.filter((to) => /\.(js|css|svg)$/.test(to));
@@ -66,7 +66,7 @@ describe.each(places)("%s", (path) => {
     }
   });
 
-  test("holds the skeleton, and is for no search engine", async () => {
+  test("contains the skeleton, and is not indexed by search engines", async () => {
     const html = await (await page()).text();
     expect(html).toContain('<meta name="robots" content="noindex">');
     expect(html).toContain('data-state="loading"');
@@ -76,7 +76,7 @@ describe.each(places)("%s", (path) => {
 });
 
 test.each(["/console/", "/console/index.html", "/console/queue/", "/console/queue.html"])(
-  "%s moves to its one address, below the prefix too, with its query",
+  "%s redirects to its canonical address with its query, also below the prefix",
   async (path) => {
     for (const prefix of ["", basePath]) {
       const response = await fetch(`${server.url}${prefix}${path}?name=a%2Fb`, {
@@ -91,7 +91,7 @@ test.each(["/console/", "/console/index.html", "/console/queue/", "/console/queu
   },
 );
 
-test("below the prefix nothing else of the site is found", async () => {
+test("below the prefix the rest of the site is not served", async () => {
   for (const [path, code] of [
     ["/console/no-such", 401],
     ["/consoles", 404],
@@ -104,7 +104,7 @@ test("below the prefix nothing else of the site is found", async () => {
   }
 });
 
-test("the site: no page, list or script of it names the console's files", () => {
+test("site: no page, list or script names the console's files", () => {
   const texts = listFiles(folders.site).filter(
     (file) => /\.(html|js|txt|xml|json)$/.test(file) && !file.startsWith("console/"),
   );
@@ -118,7 +118,7 @@ test("the site: no page, list or script of it names the console's files", () => 
   expect(sitePaths().filter((path) => path.startsWith("/console"))).toEqual([]);
 });
 
-test("the console tells nobody what is looked at: the site's analytics are in none of its files", () => {
+test("console: none of its files contains the site's analytics", () => {
   const textsIn = (isOf: (file: string) => boolean) =>
     listFiles(folders.site)
       .filter((file) => file.endsWith(".js") && isOf(file))
@@ -130,7 +130,7 @@ test("the console tells nobody what is looked at: the site's analytics are in no
   expect(counts(textsIn(isConsole))).toEqual([]);
 });
 
-test("the console keeps to its budget, in which all of it is counted", () => {
+test("console: it is within its budget, which counts all of it", () => {
   expect(existsSync(join(folders.site, "console/index.html.br"))).toBe(true);
   expect(consoleFaults(folders.site)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import type { GlyphName } from "./glyph/glyph-paths.ts";
 
 interface EmptyProps {
   readonly glyph: GlyphName;
-  /** What is missing, and how it comes about. */
+  /** What is missing, and why. */
   readonly children: ReactNode;
 }
 

@@ -31,11 +31,11 @@ export function Age({ at }: InstantProps): ReactNode {
 }
 
 /** When it was noted by `performance.now()`: by the server's clock, once that is known. */
-export function Noted({ at }: InstantProps): ReactNode {
+export function ClockTime({ at }: InstantProps): ReactNode {
   useServerNow();
   const zone = useZone();
   const isKnown = isTimeKnown();
-  // Once: the next reply puts the clock right by some milliseconds, and a second would jump.
+  // Computed once: the next reply corrects the clock by some milliseconds, and the second might change.
   const instant = useMemo(() => serverTimeAt(at), [at, isKnown]);
   return clockText(instant, zone);
 }

@@ -59,8 +59,8 @@ interface MissingProps extends PartOptions {
 }
 
 function Missing({ name, isPage = false, load }: MissingProps): ReactNode {
-  const answer = useObservablePart(pollState, ({ overview, silence }) =>
-    silence === null ? overview : null,
+  const answer = useObservablePart(pollState, ({ overview, outage }) =>
+    outage === null ? overview : null,
   );
   const before = useRef(answer);
   /** The server answers, but the code of this version is gone. */
@@ -93,8 +93,8 @@ function Missing({ name, isPage = false, load }: MissingProps): ReactNode {
 export function loadAhead(): () => void {
   let isBegun = false;
   const stop = pollState.subscribe(() => {
-    const { overview, silence } = pollState.get();
-    if (isBegun || overview === null || silence !== null) return;
+    const { overview, outage } = pollState.get();
+    if (isBegun || overview === null || outage !== null) return;
     isBegun = true;
     whenIdle(async () => {
       // One after the other: the reader's own requests come first.

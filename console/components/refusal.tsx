@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { Refused } from "../api/call.ts";
-import { unturned } from "../format.ts";
+import { withVisibleMarks } from "../format.ts";
 import { Button } from "./button.tsx";
 
 export function refusalText(cause: unknown): string {
-  if (cause instanceof Refused) return unturned(cause.message);
+  if (cause instanceof Refused) return withVisibleMarks(cause.message);
   return "No answer; the outcome is unknown.";
 }
 

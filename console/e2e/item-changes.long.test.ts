@@ -99,7 +99,7 @@ function testExpect(browser: () => ConsoleBrowser): void {
     const enqueue_at = new Date(Date.now() + 3_600_000).toISOString();
     await client.queue("orders").produce({ utf8: "new", kind: "later", enqueue_at });
     // A removal by a filter needs the name of the queue.
-    await dialog.getByLabel("Type orders to go on").fill("orders");
+    await dialog.getByLabel("Type orders to continue").fill("orders");
     await dialog.getByRole("button", { name: "Delete 3 items" }).click();
     await dialog.getByRole("alert").filter({ hasText: "453" }).waitFor();
     await dialog.getByRole("button", { name: "Delete 4 items" }).click();
@@ -203,7 +203,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(await idsOf(seven)).toHaveLength(5);
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("link", { name: "All of them" }).click();
-    await page.getByText("6 match, of 7 looked at").waitFor();
+    await page.getByText("6 match, of 7 scanned").waitFor();
     await page.locator(".chip").getByText("= card_declined: order <n> or none").waitFor();
     await page.goBack();
     await page.getByRole("checkbox", { name: "Select card_declined" }).check();
@@ -281,10 +281,10 @@ function testDead(browser: () => ConsoleBrowser): void {
       await route.fulfill({ response, json: { ...reply, next_pivot: isFirst ? "0.0.7" : "" } });
     });
     await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
-    await page.getByText("2 groups, at least 7 items, 7 looked at so far…").waitFor();
+    await page.getByText("2 groups, at least 7 items, 7 scanned so far…").waitFor();
     await page.getByRole("cell", { name: "5+" }).waitFor();
     gate.resolve();
-    await page.getByText("2 groups, 14 items, all looked at").waitFor();
+    await page.getByText("2 groups, 14 items, all scanned").waitFor();
     await page.getByRole("cell", { name: "10", exact: true }).waitFor();
   });
 
@@ -298,7 +298,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     await page.route("**/v1/storage/items.groups", (route) =>
       route.fulfill({ status: 400, json: refusal }),
     );
-    await page.getByRole("button", { name: "look again" }).click();
+    await page.getByRole("button", { name: "refresh" }).click();
     const fault = page.getByRole("alert").filter({ hasText: refusal.message });
     await fault.getByText("The groups could not be read.").waitFor();
     await page.getByText("2 groups, 7 items").waitFor();

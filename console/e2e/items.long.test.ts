@@ -159,7 +159,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await page.keyboard.type("kind=order-paid");
     await page.keyboard.press("Enter");
     await page.waitForURL((url) => url.searchParams.get("kind") === "order-paid");
-    await page.getByText(/^2 match, of \d+ looked at$/).waitFor();
+    await page.getByText(/^2 match, of \d+ scanned$/).waitFor();
     // They may be counted before they are listed.
     await rowsOf(page).nth(1).waitFor();
     expect(await rowsOf(page).count()).toBe(2);
@@ -198,9 +198,9 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
       });
     });
     await page.goto(`${server().consoleUrl}/items?name=orders&kind=order-paid`);
-    await page.getByRole("button", { name: "Stop looking" }).click();
+    await page.getByRole("button", { name: "Stop searching" }).click();
     isHeld = false;
-    const more = page.getByRole("button", { name: "Look on" });
+    const more = page.getByRole("button", { name: "Continue searching" });
     await more.and(page.locator(":enabled")).waitFor();
     expect(pieces).toBeLessThan(barren);
     expect(await rowsOf(page).count()).toBe(0);
@@ -218,18 +218,18 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
       `${server().consoleUrl}/items?name=orders&state=dead`,
     );
     const { page } = visitor;
-    await page.getByText("7 match, of 7 looked at").waitFor();
+    await page.getByText("7 match, of 7 scanned").waitFor();
     await page
       .getByRole("navigation", { name: "Of this queue" })
       .getByRole("link", { name: "Dead" })
       .click();
-    await page.getByText("2 groups, 7 items, all looked at").waitFor();
+    await page.getByText("2 groups, 7 items, all scanned").waitFor();
     await page.getByRole("link", { name: "card_declined: order <n>" }).click();
     await page.waitForURL((url) => url.searchParams.get("reason") === "card_declined: order <n>");
-    await page.getByText("5 match, of 7 looked at").waitFor();
+    await page.getByText("5 match, of 7 scanned").waitFor();
     await page.goBack();
     await page.getByRole("link", { name: "no reason given" }).click();
-    await page.getByText("2 match, of 7 looked at").waitFor();
+    await page.getByText("2 match, of 7 scanned").waitFor();
   });
 
   test("dead queues: each has its sources and its count, and links to its reasons", async () => {
@@ -239,7 +239,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await row.getByRole("cell", { name: "7", exact: true }).waitFor();
     expect((await row.getByRole("cell").allInnerTexts()).slice(0, 2)).toEqual(["orders", "7"]);
     await row.getByRole("link", { name: "orders-dead" }).click();
-    await page.getByText("2 groups, 7 items, all looked at").waitFor();
+    await page.getByText("2 groups, 7 items, all scanned").waitFor();
     expect(errors).toEqual([]);
   });
 
@@ -264,7 +264,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     });
     await page.goto(`${server().consoleUrl}/items?name=orders`);
     await page.getByText(/^1\+ match, of/).waitFor();
-    await page.getByRole("button", { name: "look again" }).waitFor();
+    await page.getByRole("button", { name: "refresh" }).waitFor();
     expect(await page.getByText("more since").count()).toBe(0);
     gate.resolve();
   });
@@ -306,10 +306,10 @@ function testNames(browser: () => ConsoleBrowser, server: () => ConsoleServer): 
     const { page, errors } = visitor;
     for (const name of hostile) {
       await page.goto(`${server().consoleUrl}/items?${new URLSearchParams({ name })}`);
-      await page.getByText("1 match, of 1 looked at").waitFor();
+      await page.getByText("1 match, of 1 scanned").waitFor();
       expect(await page.locator("h1").textContent()).toBe(name);
       await page.goto(`${server().consoleUrl}/dead?${new URLSearchParams({ name })}`);
-      await page.getByText("1 group, 1 item, all looked at").waitFor();
+      await page.getByText("1 group, 1 item, all scanned").waitFor();
       expect(await page.locator("h1").textContent()).toBe(name);
     }
     expect(await page.locator("img").count()).toBe(0);
@@ -341,30 +341,30 @@ function testLongLook(browser: () => ConsoleBrowser): void {
       const finds = () => calls.filter((path) => path.endsWith("items.find")).length;
       const gate = await heldAt(page, 2);
       await page.goto(server.consoleUrl + address);
-      await page.getByText("1+ match, of 200,000 looked at").waitFor();
-      const progress = page.getByRole("progressbar", { name: "Looked at" });
+      await page.getByText("1+ match, of 200,000 scanned").waitFor();
+      const progress = page.getByRole("progressbar", { name: "Scanned" });
       expect(await progress.evaluate((one: HTMLProgressElement) => one.position)).toBeCloseTo(0.57);
       await page.getByText("57 %").waitFor();
       await gate.reached;
       await page.keyboard.press("Escape");
-      const goOn = page.getByRole("button", { name: "Look on" });
+      const goOn = page.getByRole("button", { name: "Continue searching" });
       gate.resolve();
       await goOn.and(page.locator(":enabled")).waitFor();
       const stopped = finds();
       await rowsOf(page).nth(1).waitFor();
       expect(await rowsOf(page).count()).toBe(2);
       await goOn.click();
-      await page.getByText("3 match, of 350,000 looked at").waitFor();
+      await page.getByText("3 match, of 350,000 scanned").waitFor();
       expect(await progress.count()).toBe(0);
       expect([stopped, finds()]).toEqual([3, 4]);
       const ids = await rowsOf(page).locator("th a").evaluateAll(titlesOf);
       await page.getByRole("link", { name: "Queues" }).first().click();
       await page.getByRole("table", { name: "Queues" }).waitFor();
       await page.goBack();
-      await page.getByText("3 match, of 350,000 looked at").waitFor();
+      await page.getByText("3 match, of 350,000 scanned").waitFor();
       expect(finds()).toBe(4);
       await page.reload();
-      await page.getByText("3 match, of 350,000 looked at").waitFor();
+      await page.getByText("3 match, of 350,000 scanned").waitFor();
       expect(await rowsOf(page).locator("th a").evaluateAll(titlesOf)).toEqual(ids);
       expect(errors).toEqual([]);
     });
@@ -377,8 +377,8 @@ function testLongLook(browser: () => ConsoleBrowser): void {
           const { page, errors } = visitor;
           const gate = await heldAt(page, 2);
           await page.goto(server.consoleUrl + address);
-          await page.getByRole("button", { name: "Stop looking" }).waitFor();
-          await page.getByText("1+ match, of 200,000 looked at").waitFor();
+          await page.getByRole("button", { name: "Stop searching" }).waitFor();
+          await page.getByText("1+ match, of 200,000 scanned").waitFor();
           found.push(...(await axeFaults(page)), ...errors);
           if (await isWiderThanWindow(page)) found.push(`it is wider than ${viewport.width}`);
           gate.resolve();
@@ -391,14 +391,14 @@ function testLongLook(browser: () => ConsoleBrowser): void {
       await using looking = await browser().visit(server.consoleUrl);
       const gate = await heldAt(looking.page, 2);
       await looking.page.goto(server.consoleUrl + address);
-      await looking.page.getByRole("button", { name: "Stop looking" }).waitFor();
+      await looking.page.getByRole("button", { name: "Stop searching" }).waitFor();
       await using other = await browser().visit(server.consoleUrl);
       gate.resolve();
       for (const path of ["", "/queue?name=orders", "/items?name=others", "/shards"]) {
         await other.page.goto(server.consoleUrl + path);
         await live(other.page);
       }
-      await looking.page.getByText("3 match, of 350,000 looked at").waitFor();
+      await looking.page.getByText("3 match, of 350,000 scanned").waitFor();
       expect(other.errors).toEqual([]);
     });
 
@@ -407,7 +407,7 @@ function testLongLook(browser: () => ConsoleBrowser): void {
       const { page, errors, calls } = visitor;
       const finds = () => calls.filter((path) => path.endsWith("items.find")).length;
       await page.goto(server.consoleUrl + addressOf("changing"));
-      await page.getByText("3 match, of 350,000 looked at").waitFor();
+      await page.getByText("3 match, of 350,000 scanned").waitFor();
       const before = finds();
       await rowsOf(page).nth(1).getByRole("checkbox").check();
       await page.getByRole("button", { name: "Delete…" }).click();
@@ -415,8 +415,8 @@ function testLongLook(browser: () => ConsoleBrowser): void {
       await page.locator(".foot .said").getByText("deleted: 1 item of changing").waitFor();
       await rowsOf(page).and(page.locator(".gone")).waitFor();
       expect(finds()).toBe(before);
-      await page.getByRole("button", { name: "look again" }).click();
-      await page.getByText("2 match, of 349,999 looked at").waitFor();
+      await page.getByRole("button", { name: "refresh" }).click();
+      await page.getByText("2 match, of 349,999 scanned").waitFor();
       expect(await page.locator("tr.gone").count()).toBe(0);
       expect(errors).toEqual([]);
     });

@@ -131,7 +131,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await page.getByText("1 client loses what it holds").waitFor();
       await page.getByRole("button", { name: "Remove 3 items" }).waitFor();
       await page.getByRole("checkbox", { name: /leased/ }).uncheck();
-      await page.getByLabel("Type cleared to go on").fill("cleared");
+      await page.getByLabel("Type cleared to continue").fill("cleared");
       await go.click();
       expect(await saidOn(page, "cleared")).toBe("200cleared cleared: 2 items");
       const { total, total_leased: leased } = await partitionOf("cleared");
@@ -142,7 +142,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await using visitor = await browser().visit(at(server, "kept"));
       const { page } = visitor;
       await opened(page, "Clear…");
-      await page.getByLabel("Type kept to go on").fill("kept");
+      await page.getByLabel("Type kept to continue").fill("kept");
       await page.getByRole("button", { name: "Remove 3 items" }).waitFor();
       await queueOf("kept").produce("4");
       await page.getByRole("button", { name: "Remove 3 items" }).click();
@@ -166,7 +166,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
         return route.abort();
       });
       await opened(page, "Clear…");
-      await page.getByLabel("Type counted to go on").fill("counted");
+      await page.getByLabel("Type counted to continue").fill("counted");
       await page.getByRole("alert").filter({ hasText: "Not counted." }).waitFor();
       expect(asks).toBe(1);
       expect(await page.getByRole("button", { name: "Remove 3 items" }).count()).toBe(0);
@@ -182,7 +182,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       const go = page.getByRole("button", { name: "Delete 3 items" });
       await go.waitFor();
       expect(await axeFaults(page)).toEqual([]);
-      await page.getByLabel("Type full to go on").fill("full");
+      await page.getByLabel("Type full to continue").fill("full");
       expect(await go.isDisabled()).toBe(true);
       await page.getByRole("checkbox").check();
       await queueOf("full").produce("4");

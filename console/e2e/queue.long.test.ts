@@ -202,7 +202,7 @@ function testPaused(browser: () => ConsoleBrowser): void {
       const lines = page.getByRole("region", { name: "Why" }).locator("p");
       await lines.nth(2).waitFor();
       expect(await lines.first().textContent()).toMatch(
-        /^Paused\. Leases are paused.*: moving house\. It has been so for \d/,
+        /^Paused\. Leases are paused.*: moving house\. This has lasted for \d/,
       );
       expect(await lines.nth(1).textContent()).toMatch(/^Dead items\. 7 items died/);
       await page.locator(".head").getByText("leases paused").waitFor();

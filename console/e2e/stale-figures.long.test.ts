@@ -191,7 +191,7 @@ function testPutAway(browser: () => ConsoleBrowser): void {
     await page.getByRole("link", { name: "orders", exact: true }).waitFor({ state: "detached" });
     expect(await axeFaults(page)).toEqual([]);
 
-    const give = page.getByRole("button", { name: "Give the key" });
+    const give = page.getByRole("button", { name: "Enter the key" });
     await give.click();
     await asking.getByRole("button", { name: "Only read" }).click();
     await asking.waitFor({ state: "detached" });

@@ -1,9 +1,9 @@
-// The one poll of the console: `server.overview` once a second while the page has the focus, every
+// The one poll of the console: `server.overview` once per second while the page has the focus, every
 // five seconds while it is only visible, never while it is hidden. One request is open at a time, so
 // that a late answer never replaces a newer one.
 
-import { ask, backoffMs, Refused, Silent } from "../api/call.ts";
-import { isAwaited, session } from "../api/session.ts";
+import { ask, backoffMs, NoAnswer, Refused } from "../api/call.ts";
+import { mayCall, session } from "../api/session.ts";
 import { observable, useObservable, useObservablePart } from "./observable.ts";
 import { type Overview, withReply } from "./overview-state.ts";
 import { tickWithPoll } from "./server-time.ts";
@@ -11,7 +11,7 @@ import { tickWithPoll } from "./server-time.ts";
 export interface PollState {
   readonly overview: Overview | null;
   /** The server does not answer; the overview is that of before. */
-  readonly silence: Silence | null;
+  readonly outage: Outage | null;
   /** The server answers, but refuses the overview. */
   readonly refused: Refused | null;
   /** The reader has paused the updates. */
@@ -19,7 +19,7 @@ export interface PollState {
 }
 
 /** By `performance.now()`. */
-export interface Silence {
+export interface Outage {
   readonly since: number;
   readonly nextTryAt: number;
   /** The status of the answer; 0 = none. */
@@ -28,7 +28,7 @@ export interface Silence {
 
 export const pollState = observable<PollState>({
   overview: null,
-  silence: null,
+  outage: null,
   refused: null,
   isPaused: false,
 });
@@ -49,10 +49,10 @@ let isStarted = false;
 /** Returns the function that stops it. */
 export function startPoll(): () => void {
   isStarted = true;
-  const look = () => pollNow();
-  document.addEventListener("visibilitychange", look);
-  addEventListener("focus", look);
-  addEventListener("online", look);
+  const poll = () => pollNow();
+  document.addEventListener("visibilitychange", poll);
+  addEventListener("focus", poll);
+  addEventListener("online", poll);
   let { visit } = session.get();
   const forget = session.subscribe(() => {
     const { overview } = pollState.get();
@@ -66,9 +66,9 @@ export function startPoll(): () => void {
   return () => {
     isStarted = false;
     clearTimeout(timer);
-    document.removeEventListener("visibilitychange", look);
-    removeEventListener("focus", look);
-    removeEventListener("online", look);
+    document.removeEventListener("visibilitychange", poll);
+    removeEventListener("focus", poll);
+    removeEventListener("online", poll);
     forget();
   };
 }
@@ -107,7 +107,7 @@ const none: readonly string[] = [];
 
 /** Whether queries repeat: the reader has not paused the updates, and the server answers. */
 export function useIsUpdating(): boolean {
-  return useObservablePart(pollState, ({ isPaused, silence }) => !isPaused && silence === null);
+  return useObservablePart(pollState, ({ isPaused, outage }) => !isPaused && outage === null);
 }
 
 export function setPaused(isPaused: boolean): void {
@@ -116,12 +116,12 @@ export function setPaused(isPaused: boolean): void {
 }
 
 function isWanted(): boolean {
-  return isAwaited() && !pollState.get().isPaused;
+  return mayCall() && !pollState.get().isPaused;
 }
 
 function nextMs(): number {
-  const { silence, refused } = pollState.get();
-  if (silence !== null) return Math.max(0, silence.nextTryAt - performance.now());
+  const { outage, refused } = pollState.get();
+  if (outage !== null) return Math.max(0, outage.nextTryAt - performance.now());
   if (refused !== null) return unfocusedMs;
   return Math.max(document.hasFocus() ? focusedMs : unfocusedMs, pollAfterMs);
 }
@@ -132,8 +132,8 @@ async function askOnce(): Promise<void> {
   const since = before.overview?.since ?? "";
   const begun = performance.now();
   const late = setTimeout(() => {
-    const silence = { since: begun, nextTryAt: begun + answerMsMax, code: 0 };
-    pollState.set({ ...pollState.get(), silence: pollState.get().silence ?? silence });
+    const outage = { since: begun, nextTryAt: begun + answerMsMax, code: 0 };
+    pollState.set({ ...pollState.get(), outage: pollState.get().outage ?? outage });
   }, lateMs);
   try {
     const reply = await ask("overview", { since }, { signal: AbortSignal.timeout(answerMsMax) });
@@ -142,7 +142,7 @@ async function askOnce(): Promise<void> {
     failureCount = 0;
     pollAfterMs = reply.poll_after_ms;
     const overview = withReply(before.overview, reply);
-    pollState.set({ ...pollState.get(), overview, silence: null, refused: null });
+    pollState.set({ ...pollState.get(), overview, outage: null, refused: null });
     tickWithPoll();
   } catch (cause) {
     noteFailure(cause);
@@ -153,11 +153,11 @@ async function askOnce(): Promise<void> {
 
 function noteFailure(cause: unknown): void {
   // The login says why.
-  if (session.get().asksKey) return;
+  if (session.get().needsKey) return;
   const now = pollState.get();
   if (cause instanceof Refused && ![429, 500, 503].includes(cause.code)) {
     failureCount = 0;
-    pollState.set({ ...now, silence: null, refused: cause });
+    pollState.set({ ...now, outage: null, refused: cause });
     return;
   }
   const waitMs =
@@ -167,8 +167,8 @@ function noteFailure(cause: unknown): void {
   failureCount += 1;
   const at = performance.now();
   const code = cause instanceof Refused ? cause.code : 0;
-  const silence = { since: now.silence?.since ?? at, nextTryAt: at + waitMs, code };
-  pollState.set({ ...now, silence, refused: null });
+  const outage = { since: now.outage?.since ?? at, nextTryAt: at + waitMs, code };
+  pollState.set({ ...now, outage, refused: null });
   // Anything else is a bug of the console, and has to be seen.
-  if (!(cause instanceof Refused || cause instanceof Silent)) throw cause;
+  if (!(cause instanceof Refused || cause instanceof NoAnswer)) throw cause;
 }

@@ -55,7 +55,7 @@ const samplesOf = (...pairs: [atMs: number, value: number][]) =>
     [],
   );
 
-test("the names of queues are in order, and the same list until one comes or goes", () => {
+test("overview: names are in order, and the same list until a queue is created or deleted", () => {
   const of = (...names: string[]) => ({
     ...sampleOverviewQueues,
     queue_name: names,
@@ -70,33 +70,33 @@ test("the names of queues are in order, and the same list until one comes or goe
   expect(other.names).toEqual(["0", "b", "c"]);
 });
 
-test("overview: tasks are those of the latest reply, also of one that tells of no queue", () => {
+test("overview: tasks are those of the latest reply, also if it contains no queue", () => {
   const first = withReply(null, reply(0, { whole: true, tasks: [sampleTask] }));
   expect(first.tasks).toEqual([sampleTask]);
   expect(withReply(first, reply(1_000, { queues: noQueues })).tasks).toEqual([]);
 });
 
-test("rate: none from one sample, and what came between two from two", () => {
+test("rate: none from one sample; from two the difference", () => {
   expect(rateOf([], 0)).toBeNull();
   expect(rateOf(samplesOf([0, 5]), 0)).toBeNull();
   expect(rateOf(samplesOf([0, 5], [1_000, 25]), 1_000)).toBe(20);
 });
 
-test("rate: a counter that is lower began anew; a rate is never negative", () => {
+test("rate: a lower counter was reset; a rate is never negative", () => {
   const samples = samplesOf([0, 500], [1_000, 900], [2_000, 7]);
   expect(samples).toEqual([{ atMs: 2_000, value: 7 }]);
   expect(rateOf(samples, 2_000)).toBeNull();
   expect(rateOf(withSample(samples, { atMs: 3_000, value: 10 }), 3_000)).toBe(3);
 });
 
-test("rate: a counter that stands still comes to nothing within the window", () => {
+test("rate: an unchanged counter falls to 0 within the window", () => {
   const samples = samplesOf([0, 0], [1_000, 100]);
   expect(rateOf(samples, 5_000)).toBe(20);
   expect(rateOf(samples, 1_000 + windowMs)).toBe(0);
   expect(rateOf(samples, 1_000 + 9 * windowMs)).toBe(0);
 });
 
-test("rate: no more is kept than the window needs", () => {
+test("rate: only samples that the window needs are kept", () => {
   const samples = samplesOf(
     ...Array.from({ length: 100 }, (_, i): [number, number] => [i * 1_000, i * 3]),
   );
@@ -104,7 +104,7 @@ test("rate: no more is kept than the window needs", () => {
   expect(rateOf(samples, 99_000)).toBe(3);
 });
 
-test("overview: with `since` rows that did not come stay the same, those removed go", () => {
+test("overview: with `since` absent rows stay unchanged, removed ones go", () => {
   const two = {
     ...Object.fromEntries(
       Object.entries(sampleOverviewQueues).map(([name, [value]]) => [name, [value, value]]),
@@ -118,7 +118,7 @@ test("overview: with `since` rows that did not come stay the same, those removed
   expect(second.since).toBe("s.1000");
 });
 
-test("overview: a whole reply forgets what is not in it, but not the counters of what is", () => {
+test("overview: a whole reply drops absent queues, and keeps the counters of the others", () => {
   const first = withReply(null, reply(0, { whole: true, queues: produced(100) }));
   const second = withReply(first, reply(2_000, { whole: true, queues: produced(300) }));
   expect(ratesOf(second.queues.get("orders") ?? { in: [], out: [] }, second.asOfMs).in).toBe(100);
@@ -133,7 +133,7 @@ test("overview: the same second twice is one sample", () => {
   expect(ratesOf(again.totals, again.asOfMs).in).toBeNull();
 });
 
-test("a shard that could not be reached makes no rate of the sums", () => {
+test("overview: no rate of sums over different shards", () => {
   const totals = (produced_total: number) => ({ ...sampleTotals, produced_total });
   const all = withReply(null, reply(0, { totals: totals(1_000) }));
   const without = withReply(all, reply(1_000, { totals: totals(400), unreached: [1] }));

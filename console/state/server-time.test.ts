@@ -4,7 +4,7 @@ import { isTimeKnown, noteServerTime, serverNow, serverTimeAt } from "./server-t
 /** The two clocks of a machine may tell two times. */
 const apartMsMax = 5_000;
 
-test("what was noted before the server has said its time is told by that time afterwards", () => {
+test("serverTimeAt: earlier instants are converted once the server's time is known", () => {
   const noted = performance.now();
   expect(isTimeKnown()).toBe(false);
   const before = Date.now();

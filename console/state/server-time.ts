@@ -11,11 +11,11 @@ let machineAheadMs = 0;
 
 export function noteServerTime(reply: unknown, startedAt: number): void {
   if (typeof reply !== "object" || reply === null || !("now" in reply)) return;
-  const said = Date.parse(String(reply.now));
+  const serverMs = Date.parse(String(reply.now));
   const arrivedAt = performance.now();
-  if (Number.isNaN(said)) return;
-  zeroMs = said - arrivedAt + (arrivedAt - startedAt) / 2;
-  if ("machine_now" in reply) machineAheadMs = Date.parse(String(reply.machine_now)) - said;
+  if (Number.isNaN(serverMs)) return;
+  zeroMs = serverMs - arrivedAt + (arrivedAt - startedAt) / 2;
+  if ("machine_now" in reply) machineAheadMs = Date.parse(String(reply.machine_now)) - serverMs;
 }
 
 export function serverNow(): number {
@@ -39,13 +39,13 @@ let isTicking = false;
 let ticking: ReturnType<typeof setTimeout> | undefined;
 
 /** The time of stale data, at which all clocks stop; `null`: the data is current. */
-const standing = observable<number | null>(null);
-export const standAt = standing.set;
+const frozen = observable<number | null>(null);
+export const freezeAt = frozen.set;
 
 /** The server's time, renewed every second; for stale data the time of the data. */
 export function useServerNow(): number {
   useObservable(second);
-  return useObservable(standing) ?? serverNow();
+  return useObservable(frozen) ?? serverNow();
 }
 
 /** The time of the server's machine, for instants such as the use of a key. */
@@ -54,13 +54,13 @@ export function useMachineNow(): number {
 }
 
 /** A value derived from it; the component renders again only if that value changes. */
-export function useServerNowPart<Part extends string>(lazyPart: (now: number) => Part): Part {
-  const get = () => lazyPart(standing.get() ?? serverNow());
+export function useServerNowPart<Part extends string>(select: (now: number) => Part): Part {
+  const get = () => select(frozen.get() ?? serverNow());
   return useSyncExternalStore(subscribeToTime, get, get);
 }
 
 function subscribeToTime(onChange: () => void): () => void {
-  const stops = [second.subscribe(onChange), standing.subscribe(onChange)];
+  const stops = [second.subscribe(onChange), frozen.subscribe(onChange)];
   return () => {
     for (const stop of stops) stop();
   };

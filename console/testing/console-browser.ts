@@ -1,9 +1,9 @@
-// Chromium for tests of the console, and what each page of it says went wrong.
+// Chromium for tests of the console; collects the errors of each page.
 
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium, shellPath } from "../../scripts/chromium.ts";
 
-/** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
+/** Long, so that no test fails because the machine is slow. */
 const actionTimeoutMs = 300_000;
 
 export const wide = { width: 1280, height: 800 };
@@ -11,17 +11,17 @@ export const narrow = { width: 390, height: 844 };
 
 export interface Visitor extends AsyncDisposable {
   readonly page: Page;
-  /** Errors of scripts and whatever a policy forbade. */
+  /** Errors of scripts, and violations of the content security policy. */
   readonly errors: string[];
-  /** Paths of what it asked the API. */
+  /** Paths of its API calls. */
   readonly calls: string[];
 }
 
 export interface VisitOptions extends BrowserContextOptions {
   readonly theme?: "dark" | "light";
-  /** Its time can be put forward. */
+  /** Its time can be advanced. */
   readonly hasClock?: boolean;
-  /** What each page of it runs first. */
+  /** Runs first in each of its pages. */
   readonly begin?: () => void;
 }
 
@@ -46,7 +46,7 @@ export async function openConsoleBrowser(args: readonly string[] = []) {
     const errors: string[] = [];
     const calls: string[] = [];
     const dropped: string[] = [];
-    // That code did not come to a page that was left is no fault of either.
+    // A page that was left may have aborted the loading of its code.
     const forgetLeft = () => {
       const kept = errors.filter((error) => !dropped.some((url) => error.includes(url)));
       errors.splice(0, errors.length, ...kept);
@@ -63,7 +63,7 @@ export async function openConsoleBrowser(args: readonly string[] = []) {
     });
     page.on("pageerror", (error) => note(error.message));
     page.on("console", (message) => {
-      // That an answer was a refusal, or none, is said by the page itself.
+      // The page itself reports refusals and missing answers.
       const isOfAnswer = message.text().startsWith("Failed to load resource");
       if (message.type() === "error" && !isOfAnswer) note(message.text());
     });
@@ -73,7 +73,7 @@ export async function openConsoleBrowser(args: readonly string[] = []) {
     });
     await page.goto(url);
     const close = async () => {
-      // What a test answers in the server's place may be under way.
+      // A route that the test answers may still be pending.
       await page.unrouteAll({ behavior: "ignoreErrors" });
       await context.close();
     };
@@ -89,10 +89,10 @@ interface Following {
   callsBegun: number;
 }
 
-/** Long enough for what waits for the next round of the page's time. */
+/** Long enough for timers that are due in the page's next round. */
 const roundMs = 20;
 
-/** In the page: its calls are given up by its clock, not by one that nobody stops, and are counted. */
+/** Runs in the page: its calls time out by its own clock, which a test can stop, and are counted. */
 function followClock(): void {
   AbortSignal.timeout = (ms) => {
     const stop = new AbortController();
@@ -107,7 +107,7 @@ function followClock(): void {
     following.callsBegun += 1;
     try {
       const response = await fetch(...asked);
-      // Read here: who asked has all of it at once, and no call is over before it was heard.
+      // Read here, so that the caller gets the whole text at once, and no call ends before that.
       const text = await response.text();
       return Object.defineProperty(response, "text", { value: async () => text });
     } finally {
@@ -116,21 +116,21 @@ function followClock(): void {
   }) as typeof fetch;
 }
 
-/** Of a page with a clock: until nothing that it asked is on its way. */
+/** For a page with a clock: waits until all of its calls are answered. */
 export async function answered(page: Page): Promise<void> {
   const isAnswered = () => (globalThis as unknown as Following).callsUnderWay === 0;
   while (!(await page.evaluate(isAnswered))) await Bun.sleep(10);
 }
 
 /**
- * Of a page with a clock: from now on its time stands still but for `clock.runFor`, nothing that it
- * asked is on its way, and no answer leads to another question.
+ * For a page with a clock: stops its time, which then advances only by `clock.runFor`, and waits until
+ * all calls are answered and no answer causes another call.
  */
 export async function pauseTime(page: Page): Promise<void> {
   let isPaused = false;
   while (!isPaused) {
     const soon = await page.evaluate(() => Date.now() + 1_000);
-    // Where the machine stood still for so long, that has gone by.
+    // If the machine was stalled for that long, the instant has passed.
     isPaused = await page.clock.pauseAt(soon).then(
       () => true,
       () => false,
@@ -145,22 +145,22 @@ export async function pauseTime(page: Page): Promise<void> {
   await answered(page);
 }
 
-/** The same, and the page is live. */
+/** Like `pauseTime`, and the page is live. */
 export async function stopTime(page: Page): Promise<void> {
   await pauseTime(page);
   while ((await page.locator(".console[data-state=live]").count()) === 0) {
-    // What was not answered in time is asked again later.
+    // A call that timed out is repeated later.
     await page.clock.runFor(1_000);
     await answered(page);
   }
 }
 
-/** Of what the page has asked before nothing is unknown to its `calls`, nor to its routes. */
+/** Waits until all earlier calls of the page are in `calls`, and have reached its routes. */
 export async function calledOut(page: Page): Promise<void> {
   await page.evaluate(() => fetch("/livez"));
 }
 
-/** Until the figures of the server are there. */
+/** Waits until the server's figures are drawn. */
 export async function live(page: Page): Promise<void> {
   await page.locator(".console[data-state=live]").waitFor();
 }

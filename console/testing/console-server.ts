@@ -1,5 +1,5 @@
-// A whole server with the built site in it, for tests of the console: with keys or without, below a
-// prefix or not; it can be stopped and started again.
+// A whole server with the built site, for tests of the console: with or without keys or a prefix; it
+// can be stopped and restarted.
 
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { folders } from "../../app/build/site-folder.ts";
@@ -13,14 +13,14 @@ import { listeningApp } from "../../server/testing/listening-app.ts";
 
 export const adminKey = "holdfast_admin";
 export const readKey = "holdfast_read";
-/** Neither reads nor changes. */
+/** May neither read nor change. */
 export const produceKey = "holdfast_produce";
 
 export interface ConsoleServerOptions {
   readonly basePath?: string;
   readonly allowedHosts?: readonly string[];
   readonly hasKeys?: boolean;
-  /** Its time stands still but for `clock.advance`. */
+  /** Its time advances only by `clock.advance`. */
   readonly testClock?: boolean;
   readonly lostCommits?: LostCommits;
   /** Default 1. */
@@ -47,7 +47,7 @@ export async function openConsoleServer({
   const authenticate = createAuthenticator({
     keys: { find: (given) => known.get(given) ?? null },
     log,
-    // It stands still: who has sent too many wrong keys stays so.
+    // Stopped, so that a client that sent too many wrong keys stays blocked.
     now: () => 0,
   });
   const site = openSite({ ...folders, building: `${folders.site}.building` });
@@ -66,7 +66,7 @@ export async function openConsoleServer({
     known.delete(from);
     known.set(to, knownKey("ops"));
   };
-  /** From now on the key is for this alone. */
+  /** Restricts the key to these rights. */
   const restrict = (key: string, rights: Rights) => known.set(key, knownKey("ops", rights));
   return { ...app, client, rotate, restrict, consoleUrl: `${app.url}${basePath}/console` };
 }

@@ -1,4 +1,4 @@
-// Suites in one Chromium, before real servers; none where there is no Chromium.
+// Runs suites in one Chromium, against real servers; skips them if there is no Chromium.
 
 import { afterAll, beforeAll, describe } from "bun:test";
 import { shellPath } from "../../scripts/chromium.ts";

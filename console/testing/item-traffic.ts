@@ -5,7 +5,7 @@ import type { ConsoleServer } from "./console-server.ts";
 const orders = 12;
 const manyDead = 993;
 
-/** `orders` has ready, leased and scheduled items, and `orders-dead` what died there. */
+/** `orders` has ready, leased and scheduled items, and `orders-dead` has the items that died there. */
 export async function addTraffic(server: ConsoleServer): Promise<void> {
   const { client } = server;
   await client.queue("orders-dead").create({ lease_timeout: "1h", expire_timeout: "10d" });
@@ -25,12 +25,12 @@ export async function addTraffic(server: ConsoleServer): Promise<void> {
   await queue.produce([0, 1, 2].map((at) => ({ ...order(at), kind: "later", enqueue_at })));
 }
 
-/** So many in the dead queue that a redrive of one a second goes on for as long as anybody looks. */
+/** Enough dead items that a redrive of one per second runs for the whole test. */
 export async function addManyDead({ client }: ConsoleServer): Promise<void> {
   await client.queue("orders-dead").produce(Array.from({ length: manyDead }, () => "later"));
 }
 
-/** Of all that is dead by then: 1,000. */
+/** All dead items by then: 1,000. */
 export async function addSlowRedrive(server: ConsoleServer): Promise<void> {
   await addManyDead(server);
   const redrive = { filter: {}, to: "orders", per_second: 1 };

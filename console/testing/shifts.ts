@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** What moved since the page was loaded without anybody having asked for it; small as it may be. */
+/** Layout shifts without input since the page was loaded, however small. */
 export async function shiftsOn(page: Page): Promise<readonly string[]> {
   const shifts = await page.evaluate(
     () =>
@@ -17,11 +17,11 @@ export async function shiftsOn(page: Page): Promise<readonly string[]> {
           }
         });
         observer.observe({ type: "layout-shift", buffered: true });
-        // What was buffered is told in a task of its own.
+        // Buffered entries are delivered in a separate task.
         requestAnimationFrame(() => setTimeout(() => resolve(found)));
       }),
   );
-  // What a browser rounds to nothing: the digit of a figure, not a box.
+  // Smaller ones are a digit of a figure, not a box.
   return shifts.filter(({ value }) => value >= 0.0005).map(({ what }) => what);
 }
 
@@ -37,7 +37,7 @@ interface LayoutShiftSource {
   readonly currentRect: DOMRectReadOnly;
 }
 
-/** Until all is there that was awaited, and nothing more is on its way. */
+/** Waits until no placeholder is left and the network is idle. */
 export async function settled(page: Page): Promise<void> {
   const awaited = ".console[data-state=loading], .ghost, .ghost-lines, .unknown";
   await page.waitForFunction((selector) => document.querySelector(selector) === null, awaited);

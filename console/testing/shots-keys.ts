@@ -1,4 +1,4 @@
-// A server with keys for pictures: four of them, each with what it may, and what they did.
+// A server with four keys for pictures, with their rights and recorded actions.
 
 import type { Client } from "../../client/client.ts";
 

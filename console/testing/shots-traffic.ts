@@ -1,4 +1,4 @@
-// Traffic of a shop for pictures: queues that flow, one that nobody asks, one that falls behind, one
+// Traffic of a shop for pictures: queues that flow, one without consumers, one with a growing backlog, one
 // whose items die for three reasons, and some that wait.
 
 import type { Client } from "../../client/client.ts";
@@ -6,7 +6,7 @@ import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 
 const stepMs = 10_000;
 const steps = 90;
-/** Of one lease that nobody has completed yet. */
+/** Items of one lease that is not completed yet. */
 const heldMax = 6;
 const random = seededRandom(42);
 
@@ -54,7 +54,7 @@ export async function traffic(client: Client): Promise<void> {
       .create({ lease_timeout: "10m", ...expiring, max_attempts: 5, ...dead, ...parts });
   }
   await client.queue("invoices").create({ lease_timeout: "5m", ...expiring });
-  // What comes at once in a step is then within one point of the charts, as is what comes by seconds.
+  // The calls of a step are then within one point of the charts, as are those of single seconds.
   const pastMs = Date.parse((await client.overview({})).now) % stepMs;
   await client.advance({ by: `${stepMs - pastMs + 100}ms` });
   for (let step = 0; step < steps; step += 1) {
@@ -64,20 +64,20 @@ export async function traffic(client: Client): Promise<void> {
   }
 }
 
-/** They wait until it goes on. */
+/** These wait until it is resumed. */
 async function pauseInvoices(client: Client): Promise<void> {
   const invoices = client.queue("invoices");
   await invoices.produce(Array.from({ length: 64 }, () => ({ utf8: "{}", kind: "invoice" })));
   await invoices.pause({ reason: "moving to the new database" });
 }
 
-/** The last ten seconds before somebody looks; what consumers took last they still hold. */
+/** The last ten seconds before the picture; consumers still hold their last items. */
 export async function lastTraffic(client: Client): Promise<void> {
   for (const line of lines) await flow(client, line, steps);
   await client.advance({ by: `${stepMs / 1_000}s` });
 }
 
-/** A second while somebody looks: no more, as a chart would show a leap. */
+/** One second at a time while the picture is taken: a chart would show a longer step as a jump. */
 export async function secondOfTraffic(client: Client): Promise<void> {
   const part = stepMs / 1_000;
   for (const line of lines) {

@@ -16,7 +16,7 @@ const [folder = join(root, "content/pictures")] = process.argv.slice(2);
 const wide = { width: 1280, height: 800 };
 const phone = { width: 390, height: 844 };
 const themes = ["dark", "light"] as const;
-/** For what a page draws after an answer. */
+/** Time to draw after an answer. */
 const settleMs = 1_500;
 /** Chromium's measure of a lossy picture in which small text stays sharp. */
 const quality = 82;
@@ -30,12 +30,12 @@ interface View {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-/** A server, what became of it, and what is shown of it. */
+/** A server in a certain state, and the pictures taken of it. */
 interface Scene {
   readonly words?: readonly string[];
   readonly key?: string;
   readonly play: (client: Client, url: string) => Promise<void>;
-  /** While somebody looks. */
+  /** While the picture is taken. */
   readonly goOn?: (client: Client) => Promise<void>;
   readonly views: readonly View[];
 }
@@ -55,7 +55,7 @@ const scenes: readonly Scene[] = [
     },
     goOn: secondOfTraffic,
     views: [
-      // First: what comes by seconds is many commits for a store that had ten seconds at once.
+      // First, because single seconds are many commits for a store that advanced ten seconds at once.
       { name: "shards", path: at("/console/shards"), ready: ".shard-table tbody td" },
       { name: "overview", path: at("/console"), ready: queueRows },
       { name: "queue", path: at("/console/queue?name=orders&shade=leased"), ready: "canvas" },
@@ -83,7 +83,7 @@ async function leasedItem(client: Client): Promise<string> {
   return `/console/items?${new URLSearchParams(query)}`;
 }
 
-/** One group goes back while the next is looked at. */
+/** One group is redriven while the next is open. */
 async function deadQueue(client: Client): Promise<string> {
   const queue_name = "orders-dead";
   const filter = { reason: "gateway timeout 504 after <n> ms" };

@@ -1,4 +1,4 @@
-// What stands before a server in earnest: it ends TLS, and hands on what is below its prefix.
+// A proxy as in production: it terminates TLS, and forwards requests below its prefix.
 
 import { sampleCertificate, sampleKey } from "../../server/testing/tls-sample.ts";
 

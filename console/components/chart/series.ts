@@ -51,11 +51,11 @@ export function startOf(before: Series | undefined, range: RangeId, nowSeconds: 
   return new Date(Math.max(before?.times.at(-1) ?? 0, oldest) * 1_000).toISOString();
 }
 
-interface Wanted {
+interface SeriesOptions {
   /** The lines, and whose they are. */
   readonly of: RequestOf<"series">;
   readonly range: RangeId;
-  readonly isWanted: boolean;
+  readonly isEnabled: boolean;
 }
 
 export interface SeriesQuery {
@@ -65,7 +65,7 @@ export interface SeriesQuery {
 }
 
 /** The whole range once, then the new points of each step. */
-export function useSeries({ of, range, isWanted }: Wanted) {
+export function useSeries({ of, range, isEnabled }: SeriesOptions) {
   const { step, stepSeconds } = ranges[range];
   const last = useRef<{ readonly range: RangeId; readonly series: Series }>(undefined);
   const read = async (signal: AbortSignal) => {
@@ -77,5 +77,5 @@ export function useSeries({ of, range, isWanted }: Wanted) {
     last.current = { range, series };
     return series;
   };
-  return useFetched(["series", range, of], read, { everyMs: stepSeconds * 1_000, isWanted });
+  return useFetched(["series", range, of], read, { everyMs: stepSeconds * 1_000, isEnabled });
 }

@@ -3,7 +3,7 @@
 
 import { type ReactNode, useId } from "react";
 import { type Call, curlOf } from "../../api/call.ts";
-import { unturned } from "../../format.ts";
+import { withVisibleMarks } from "../../format.ts";
 import { Button } from "../button.tsx";
 import { Refusal } from "../refusal.tsx";
 import { ShellText } from "../shell-text.tsx";
@@ -32,7 +32,7 @@ export function Dialog({ title, onClose, children, footer, onSubmit }: DialogPro
       >
         <div className="dh">
           <h2 className="big" id={heading}>
-            {unturned(title)}
+            {withVisibleMarks(title)}
           </h2>
         </div>
         <div className="db">{children}</div>
@@ -71,7 +71,7 @@ export function ChangeDialog(props: ChangeDialogProps): ReactNode {
       </span>
       <Button onClick={props.onClose}>Cancel</Button>
       <Button look={look} type="submit" disabled={isAsking || !isReady}>
-        {unturned(action)}
+        {withVisibleMarks(action)}
       </Button>
     </>
   );

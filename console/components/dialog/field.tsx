@@ -41,7 +41,7 @@ export function NameField({ name, value, onChange }: NameFieldProps): ReactNode 
   return (
     <label className="f to-confirm">
       <span>
-        Type <bdi className="mono">{name}</bdi> to go on
+        Type <bdi className="mono">{name}</bdi> to continue
       </span>
       <input
         className="t"

@@ -57,8 +57,8 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }): R
       <p className="df muted">
         <span className="grow" role="status">
           {targets.length === 0
-            ? "Nothing here has that name."
-            : "An id of 27 characters is looked for in every queue."}
+            ? "No page or queue has this name."
+            : "An id of 27 characters is searched for in every queue."}
         </span>
         <kbd>Enter</kbd> open <kbd>Esc</kbd>
       </p>

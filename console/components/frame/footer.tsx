@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import { deadAddress } from "../../addresses.ts";
 import { useWhoAmI } from "../../api/permissions.ts";
 import { signOut } from "../../api/session.ts";
-import { clockText, unturned } from "../../format.ts";
+import { clockText, withVisibleMarks } from "../../format.ts";
 import { useObservable } from "../../state/observable.ts";
 import { setPaused, useOverview, usePoll } from "../../state/overview-poll.ts";
 import { toggleZone, useZone } from "../../state/preferences.ts";
@@ -25,7 +25,7 @@ export function Footer({ onKeys }: { readonly onKeys: () => void }): ReactNode {
         {last && (
           <>
             <i>{last.code}</i>
-            {unturned(last.text)}
+            {withVisibleMarks(last.text)}
           </>
         )}
       </span>
@@ -38,12 +38,12 @@ export function Footer({ onKeys }: { readonly onKeys: () => void }): ReactNode {
   );
 }
 
-const staleWords = { silent: "no answer", refused: "refused", "no-key": "no key" };
+const staleWords = { "no-answer": "no answer", refused: "refused", "no-key": "no key" };
 
 function Live(): ReactNode {
   const { overview, isPaused, refused } = usePoll();
   const staleness = useStaleness();
-  const current = overview ? "live" : refused ? staleWords.refused : "asking";
+  const current = overview ? "live" : refused ? staleWords.refused : "connecting";
   const isStopped = isPaused && staleness?.why !== "no-key";
   const word = isStopped ? "paused" : staleness ? staleWords[staleness.why] : current;
   return (

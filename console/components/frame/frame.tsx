@@ -13,7 +13,7 @@ import {
   usePoll,
 } from "../../state/overview-poll.ts";
 import { toggleZone } from "../../state/preferences.ts";
-import { standAt, startTicking } from "../../state/server-time.ts";
+import { freezeAt, startTicking } from "../../state/server-time.ts";
 import { useStaleness } from "../../state/staleness.ts";
 import { loadAhead } from "../lazy-part.tsx";
 import { CommandPalette } from "./command-palette.tsx";
@@ -23,29 +23,29 @@ import { KeyAgain, Login } from "./login.tsx";
 import { isOfPage, useShortcuts } from "./shortcuts.ts";
 import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 
-type Over = "jump" | "keys" | null;
+type OpenDialog = "palette" | "keys" | null;
 
 export function Frame(): ReactNode {
-  const { asksKey, isPutAway } = useObservable(session);
+  const { needsKey, isDismissed } = useObservable(session);
   const overview = useOverview();
   useEffect(startPoll, []);
   useEffect(startTicking, []);
   useEffect(loadAhead, []);
-  if (asksKey && overview === null) return <Login />;
+  if (needsKey && overview === null) return <Login />;
   return (
     <>
       <Framed />
-      {asksKey && !isPutAway && <KeyAgain />}
+      {needsKey && !isDismissed && <KeyAgain />}
     </>
   );
 }
 
 function Framed(): ReactNode {
-  const [over, setOver] = useState<Over>(null);
+  const [over, setOver] = useState<OpenDialog>(null);
   const { overview, isPaused } = usePoll();
   const staleness = useStaleness();
-  const stoodAt = isPaused || staleness !== null ? (overview?.asOfMs ?? null) : null;
-  useLayoutEffect(() => standAt(stoodAt), [stoodAt]);
+  const frozenAt = isPaused || staleness !== null ? (overview?.asOfMs ?? null) : null;
+  useLayoutEffect(() => freezeAt(frozenAt), [frozenAt]);
   const mayChange = useMay("admin");
   const close = () => setOver(null);
   useFrameKeys(setOver);
@@ -59,24 +59,24 @@ function Framed(): ReactNode {
       <a className="skip" href="#main">
         Skip to content
       </a>
-      <Header onJump={() => setOver("jump")} />
+      <Header onPalette={() => setOver("palette")} />
       <main className="page" id="main" tabIndex={-1}>
         <Outlet />
       </main>
       <Footer onKeys={() => setOver("keys")} />
-      {over === "jump" && <CommandPalette onClose={close} />}
+      {over === "palette" && <CommandPalette onClose={close} />}
       {over === "keys" && <ShortcutsDialog onClose={close} />}
     </div>
   );
 }
 
-function useFrameKeys(open: (over: Over) => void): void {
+function useFrameKeys(open: (over: OpenDialog) => void): void {
   const navigate = useNavigate();
   const go = (path: string) => () => void navigate(path);
   useShortcuts({
     "$mod+k": (event) => {
       event.preventDefault();
-      if (document.querySelector("dialog[open]") === null) open("jump");
+      if (document.querySelector("dialog[open]") === null) open("palette");
     },
     "Shift+?": () => open("keys"),
     "g q": go("/"),

@@ -12,14 +12,14 @@ import { paletteKey } from "./shortcuts.ts";
 import { StalenessNotice } from "./staleness-notice.tsx";
 
 interface HeaderProps {
-  readonly onJump: () => void;
+  readonly onPalette: () => void;
 }
 
-export function Header({ onJump }: HeaderProps): ReactNode {
+export function Header({ onPalette }: HeaderProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
   const overview = useOverview();
-  const old = useStaleness();
+  const staleness = useStaleness();
   const me = useWhoAmI();
   const here = pages.find(({ path }) => path === pathname)?.title ?? "Queues";
   return (
@@ -41,10 +41,14 @@ export function Header({ onJump }: HeaderProps): ReactNode {
       {/* After what has its place: the server says its name later. */}
       <span className="server cut">{overview?.machine.name || serverHost}</span>
       <span className="end" />
-      {me !== undefined && mayOnlyRead(me) && old === null && (
+      {me !== undefined && mayOnlyRead(me) && staleness === null && (
         <span className="muted wide-only">this key can only read</span>
       )}
-      {old === null ? <PaletteButton onJump={onJump} /> : <StalenessNotice old={old} />}
+      {staleness === null ? (
+        <PaletteButton onPalette={onPalette} />
+      ) : (
+        <StalenessNotice staleness={staleness} />
+      )}
       {/* Below a base path the server serves no documentation. */}
       {basePath === "" && (
         <a className="docs muted" href="/docs">
@@ -78,9 +82,9 @@ function Pages({ isOpen, onChosen }: PagesProps): ReactNode {
   );
 }
 
-function PaletteButton({ onJump }: HeaderProps): ReactNode {
+function PaletteButton({ onPalette }: HeaderProps): ReactNode {
   return (
-    <button type="button" className="jump" onClick={onJump}>
+    <button type="button" className="jump" onClick={onPalette}>
       <Icon name="search" />
       <b className="vh">Go to</b>
       <span>Queue, item id, page</span>

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Mark } from "../../../app/brand/mark.tsx";
 import { basename, serverHost } from "../../api/base-path.ts";
-import { enterKey, putAway, session } from "../../api/session.ts";
+import { dismissLogin, enterKey, session } from "../../api/session.ts";
 import { useObservable } from "../../state/observable.ts";
 import { Button } from "../button.tsx";
 import { useModal } from "../dialog/use-modal.ts";
@@ -28,13 +28,13 @@ export function Login(): ReactNode {
 }
 
 /**
- * Over a page whose key is no longer accepted: its content and open dialogs stay, and it continues
- * with the next key. Dismissed, it leaves the page readable; the header brings it back.
+ * A dialog over a page whose key is no longer accepted: content and open dialogs stay, and the page
+ * continues with the next key. Dismissed, it leaves the page readable; the header reopens it.
  */
 export function KeyAgain(): ReactNode {
   const dialog = useModal();
   return (
-    <dialog ref={dialog} aria-labelledby="again" onClose={putAway}>
+    <dialog ref={dialog} aria-labelledby="again" onClose={dismissLogin}>
       <div className="dh">
         <h2 className="big" id="again">
           The key is no longer accepted
@@ -42,10 +42,10 @@ export function KeyAgain(): ReactNode {
       </div>
       <div className="db">
         <p className="muted" id="kept">
-          It has expired, or was replaced. The figures are those of before; with a valid key the
-          page continues where it was.
+          It has expired, or was replaced. The figures are from before; with a valid key the page
+          continues where it was.
         </p>
-        <KeyForm action="Go on">
+        <KeyForm action="Continue">
           <Button onClick={() => dialog.current?.close()}>Only read</Button>
         </KeyForm>
       </div>

@@ -39,7 +39,7 @@ function itemTarget(id: string): Target {
     to: itemAddress(id),
     glyph: "ready",
     name: id,
-    detail: "looked for in every queue",
+    detail: "searched for in every queue",
     what: "item",
   };
 }

@@ -15,7 +15,7 @@ export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }): 
           checked={isOn}
           onChange={() => singleKeys.set(isOn ? "off" : "on")}
         />
-        Single keys do something
+        Single-key shortcuts are on
       </label>
       <Button onClick={onClose}>Close</Button>
     </>
@@ -35,7 +35,7 @@ export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }): 
         ))}
       </div>
       <p className="muted">
-        They do nothing while you type, and none of them changes an item without asking.
+        They do nothing while you type, and none of them changes an item without a dialog.
       </p>
     </Dialog>
   );

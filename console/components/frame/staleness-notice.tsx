@@ -1,31 +1,31 @@
 import type { ReactNode } from "react";
-import { comeBack } from "../../api/session.ts";
+import { reopenLogin } from "../../api/session.ts";
 import { clockText, spanText } from "../../format.ts";
-import { pollNow, type Silence, useOverview } from "../../state/overview-poll.ts";
+import { type Outage, pollNow, useOverview } from "../../state/overview-poll.ts";
 import { useZone } from "../../state/preferences.ts";
 import { useServerNow } from "../../state/server-time.ts";
 import type { Staleness } from "../../state/staleness.ts";
 import { Button } from "../button.tsx";
 
 /** Why the displayed data is stale, its time, and the remedy. */
-export function StalenessNotice({ old }: { readonly old: Staleness }): ReactNode {
+export function StalenessNotice({ staleness }: { readonly staleness: Staleness }): ReactNode {
   const zone = useZone();
   const overview = useOverview();
   const figures = overview === null ? "" : `Figures of ${clockText(overview.asOfMs, zone)}. `;
-  const message = old.why === "refused" ? old.refused.message : undefined;
+  const message = staleness.why === "refused" ? staleness.refused.message : undefined;
   return (
     <div className="lost" title={message}>
-      <b role="alert">{headOf(old)}</b>
+      <b role="alert">{headOf(staleness)}</b>
       <span className="cut">
-        {old.why === "silent" && <SilentFor silence={old.silence} />}
+        {staleness.why === "no-answer" && <OutageDuration outage={staleness.outage} />}
         {message && `${message}. `}
         {figures}
-        {old.why === "silent" && <NextTry silence={old.silence} />}
-        {old.why === "no-key" && "They change again once you give a key."}
+        {staleness.why === "no-answer" && <NextTry outage={staleness.outage} />}
+        {staleness.why === "no-key" && "They update once you enter a key."}
       </span>
-      {old.why === "no-key" ? (
-        <Button look="small" onClick={comeBack}>
-          Give the key
+      {staleness.why === "no-key" ? (
+        <Button look="small" onClick={reopenLogin}>
+          Enter the key
         </Button>
       ) : (
         <Button look="small" onClick={pollNow}>
@@ -36,29 +36,29 @@ export function StalenessNotice({ old }: { readonly old: Staleness }): ReactNode
   );
 }
 
-function headOf(old: Staleness): string {
-  switch (old.why) {
-    case "silent":
-      return old.silence.code === 0 ? "No answer" : `Answered ${old.silence.code}`;
+function headOf(staleness: Staleness): string {
+  switch (staleness.why) {
+    case "no-answer":
+      return staleness.outage.code === 0 ? "No answer" : `Answered ${staleness.outage.code}`;
     case "refused":
-      return `Refused: ${old.refused.code}`;
+      return `Refused: ${staleness.refused.code}`;
     case "no-key":
       return "No key";
   }
 }
 
-interface OfSilence {
-  readonly silence: Silence;
+interface OutageProps {
+  readonly outage: Outage;
 }
 
-function SilentFor({ silence }: OfSilence): ReactNode {
+function OutageDuration({ outage }: OutageProps): ReactNode {
   // Renders every second; the text uses the browser's clock.
   useServerNow();
-  return <>for {spanText(Math.max(1_000, performance.now() - silence.since))}. </>;
+  return <>for {spanText(Math.max(1_000, performance.now() - outage.since))}. </>;
 }
 
-function NextTry({ silence }: OfSilence): ReactNode {
+function NextTry({ outage }: OutageProps): ReactNode {
   useServerNow();
-  const waitMs = Math.max(0, silence.nextTryAt - performance.now());
+  const waitMs = Math.max(0, outage.nextTryAt - performance.now());
   return waitMs > 0 ? `Next try in ${spanText(Math.max(1_000, waitMs))}.` : "Trying now.";
 }

@@ -22,7 +22,7 @@ export const glyphs = {
   leased: { lines: clamp, shaded: small },
   max: { lines: clamp, filled: box(5.5, 3.5, 9, 7) },
   paused: { lines: `${clamp}M8.5 4v6M11.5 4v6` },
-  nobody: { lines: large },
+  noConsumers: { lines: large },
   behind: { lines: right + box(5.8, 4.7, 3, 4.6) + box(1, 4.7, 3, 4.6), filled: box(11, 4, 5, 6) },
   lapse: { lines: `${left}M16.5 1l2.4 2.6M16.5 13l2.4-2.6`, shaded: small },
   scheduled: { dashed: large },

@@ -25,16 +25,16 @@ interface HealthProps {
 }
 
 export function HealthWord({ health, sinceMs, count, nextMs }: HealthProps): ReactNode {
-  const { text, glyph, look, tells } = wordOf(health);
+  const { text, glyph, tone, detail } = wordOf(health);
   const now = useServerNow();
   return (
-    <span className={`health h-${look}`}>
+    <span className={`health h-${tone}`}>
       <StateGlyph name={glyph} />
       <span className="cut">
         <b>{text}</b>
-        {tells === "since" && sinceMs > 0 && <small> {spanText(now - sinceMs)}</small>}
-        {tells === "count" && count > 0 && <small> {countText(count)}</small>}
-        {tells === "next" && nextMs > 0 && (
+        {detail === "since" && sinceMs > 0 && <small> {spanText(now - sinceMs)}</small>}
+        {detail === "count" && count > 0 && <small> {countText(count)}</small>}
+        {detail === "next" && nextMs > 0 && (
           <small>
             {" next in "}
             <Countdown at={nextMs} />

@@ -25,10 +25,10 @@ export function AccessPage(): ReactNode {
   const me = useWhoAmI();
   const isAdmin = useMay("admin");
   const mayRead = useMay("read");
-  const isWanted = me?.keys_required === true && isAdmin === true;
-  const keys = useQuery("listKeys", {}, { everyMs: keysMs, isWanted });
+  const isEnabled = me?.keys_required === true && isAdmin === true;
+  const keys = useQuery("listKeys", {}, { everyMs: keysMs, isEnabled });
   // Content below a list of unknown length would move.
-  const isKnown = me !== undefined && !(isWanted && keys.isPending);
+  const isKnown = me !== undefined && !(isEnabled && keys.isPending);
   return (
     <>
       <PageHead title="Keys">
@@ -57,7 +57,7 @@ export function AccessPage(): ReactNode {
         <p className="calm">Only a key with the role admin sees the others.</p>
       )}
       {keys.data === undefined && <QueryFault of={keys} what="The keys are not shown." />}
-      {(isWanted || me === undefined) && (
+      {(isEnabled || me === undefined) && (
         <KeyTable keys={keys.data?.items ?? null} me={me?.name ?? ""} />
       )}
       <div className={isKnown ? undefined : "unknown"}>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Action } from "../../../openapi/schemas.ts";
-import { filterFrom, isMeant, noFilter, queryOf } from "./action-filter.ts";
+import { filterFrom, matchesFilter, noFilter, queryOf } from "./action-filter.ts";
 
 const action: Action = {
   id: 1,
@@ -13,7 +13,7 @@ const action: Action = {
   code: 453,
 };
 
-test("filter: read from the address, and written to it", () => {
+test("action filter: read from the address, and written to it", () => {
   const query = new URLSearchParams({ queue: "a/b", key: "ops", did: "pause", refused: "1" });
   const filter = filterFrom(query);
   expect(filter).toEqual({ queue: "a/b", key: "ops", operation: "pause", isRefused: true });
@@ -21,9 +21,9 @@ test("filter: read from the address, and written to it", () => {
   expect(queryOf(noFilter)).toEqual({ queue: "", key: "", did: "", refused: "" });
 });
 
-test("filter: an action has to match all of its parts", () => {
-  expect(isMeant(noFilter, action)).toBe(true);
-  expect(isMeant({ ...noFilter, key: "ops", isRefused: true }, action)).toBe(true);
-  expect(isMeant({ ...noFilter, key: "ci" }, action)).toBe(false);
-  expect(isMeant({ ...noFilter, isRefused: true }, { ...action, code: 200 })).toBe(false);
+test("action filter: an action must match all of its parts", () => {
+  expect(matchesFilter(noFilter, action)).toBe(true);
+  expect(matchesFilter({ ...noFilter, key: "ops", isRefused: true }, action)).toBe(true);
+  expect(matchesFilter({ ...noFilter, key: "ci" }, action)).toBe(false);
+  expect(matchesFilter({ ...noFilter, isRefused: true }, { ...action, code: 200 })).toBe(false);
 });

@@ -25,7 +25,10 @@ export function queryOf({ queue, key, operation, isRefused }: ActionFilter) {
 }
 
 /** The server has filtered by the queue already. */
-export function isMeant({ key, operation, isRefused }: ActionFilter, action: Action): boolean {
+export function matchesFilter(
+  { key, operation, isRefused }: ActionFilter,
+  action: Action,
+): boolean {
   return (
     (key === "" || action.key_name === key) &&
     (operation === "" || action.operation === operation) &&

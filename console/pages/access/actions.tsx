@@ -8,7 +8,13 @@ import { Section } from "../../components/section.tsx";
 import { useAddress } from "../../components/use-address.ts";
 import { countText, instantText } from "../../format.ts";
 import { useZone } from "../../state/preferences.ts";
-import { type ActionFilter, filterFrom, isMeant, noFilter, queryOf } from "./action-filter.ts";
+import {
+  type ActionFilter,
+  filterFrom,
+  matchesFilter,
+  noFilter,
+  queryOf,
+} from "./action-filter.ts";
 import { ActionTable } from "./action-table.tsx";
 
 const everyMs = 5_000;
@@ -25,7 +31,7 @@ export function Actions(): ReactNode {
   const { data, error } = actions;
   const zone = useZone();
   const all = data?.items ?? [];
-  const shown = all.filter((action) => isMeant(filter, action));
+  const shown = all.filter((action) => matchesFilter(filter, action));
   const isKnown = data !== undefined || error !== null;
   return (
     <Section

@@ -1,4 +1,4 @@
-// Dead items by what they have in common, and the changes that send them back or delete them.
+// Dead items in groups with a common reason, kind or origin, and the changes that redrive or delete them.
 
 import { type ReactNode, useState } from "react";
 import { Link, useSearchParams } from "react-router";
@@ -6,7 +6,7 @@ import { itemsAddress, queueAddress } from "../../addresses.ts";
 import { PageHead } from "../../components/frame/page-head.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
 import { Segments } from "../../components/segments.tsx";
-import { many } from "../../format.ts";
+import { plural } from "../../format.ts";
 import { verbsFor } from "../items/changes/changes.ts";
 import { useVerbs, VerbButtons } from "../items/changes/verb-buttons.tsx";
 import { DeadQueueList } from "./dead-queue-list.tsx";
@@ -61,14 +61,14 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
           <aside className="plan" aria-label="Changes">
             <p className="muted">
               {groups.length > 0
-                ? `${many(groups.length, "group", "groups")} selected. They are counted before anything changes.`
+                ? `${plural(groups.length, "group", "groups")} selected. They are counted before anything changes.`
                 : "Select groups, with their boxes or with x, to redrive or delete their items."}
             </p>
             {groups.length > 0 && (
               <div className="acts">
                 <VerbButtons
                   verbs={verbs}
-                  meantNow={() => ({
+                  targetNow={() => ({
                     queueName: name,
                     state: null,
                     parts: [{ filter: filterOf(by, groups) }],

@@ -7,7 +7,7 @@ import { PageHead } from "../../components/frame/page-head.tsx";
 import { useLinkKeys } from "../../components/frame/shortcuts.ts";
 import { QueryFault } from "../../components/refusal.tsx";
 import { type Column, Table } from "../../components/table/table.tsx";
-import { countText, rateText, unturned } from "../../format.ts";
+import { countText, rateText, withVisibleMarks } from "../../format.ts";
 import { useOverview } from "../../state/overview-poll.ts";
 import { ratesOf } from "../../state/overview-state.ts";
 import { type DeadQueue, useDeadQueues } from "./dead-queues.ts";
@@ -90,7 +90,7 @@ function DeadQueueTable({ of }: { readonly of: readonly DeadQueue[] }): ReactNod
       const row = overview?.queues.get(name);
       return {
         name,
-        from: unturned(takesFrom.join(", ")),
+        from: withVisibleMarks(takesFrom.join(", ")),
         count: row === undefined ? 0 : row.ready + row.leased + row.scheduled,
         rate: row === undefined ? null : ratesOf(row, overview?.asOfMs ?? 0).in,
         oldestMs: row?.oldest_ready_at_ms ?? 0,

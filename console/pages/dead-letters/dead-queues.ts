@@ -25,6 +25,6 @@ async function deadQueues(signal: AbortSignal): Promise<readonly DeadQueue[]> {
   return [...found].map(([name, takesFrom]) => ({ name, takesFrom }));
 }
 
-export function useDeadQueues(isWanted = true) {
-  return useFetched(["dead-queues"], deadQueues, { isWanted, staleMs: 10_000 });
+export function useDeadQueues(isEnabled = true) {
+  return useFetched(["dead-queues"], deadQueues, { isEnabled, staleMs: 10_000 });
 }

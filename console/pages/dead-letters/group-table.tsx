@@ -4,10 +4,10 @@ import type { ItemGroup } from "../../../openapi/schemas.ts";
 import { itemsAddress } from "../../addresses.ts";
 import { Button } from "../../components/button.tsx";
 import { Empty } from "../../components/empty.tsx";
-import { Age, Noted } from "../../components/figures.tsx";
+import { Age, ClockTime } from "../../components/figures.tsx";
 import { type Column, selectColumn, Table } from "../../components/table/table.tsx";
 import { useRowKeys } from "../../components/table/use-row-keys.ts";
-import { countText, itemsText, many } from "../../format.ts";
+import { countText, itemsText, plural } from "../../format.ts";
 import { type Grouping, type Groups, groupings, type useGroups } from "./use-groups.ts";
 
 interface GroupTableProps {
@@ -19,7 +19,7 @@ interface GroupTableProps {
   readonly onChoose: (chosen: ReadonlySet<string>) => void;
 }
 
-/** A longer table is no overview. */
+/** A longer table would not be an overview. */
 const shownMax = 200;
 
 export function GroupTable({ name, by, found, chosen, onChoose }: GroupTableProps): ReactNode {
@@ -138,14 +138,14 @@ function Under({ by, data, found }: UnderProps): ReactNode {
   return (
     <div className="under">
       <span role="status">
-        {many(data.groups.length, "group", "groups")}, {data.isPart && "at least "}
+        {plural(data.groups.length, "group", "groups")}, {data.isPart && "at least "}
         {itemsText(data.itemCount)}, {lookedText(data)}
       </span>
       <span className="wide-only">
-        as of <Noted at={data.seenAt} />
+        as of <ClockTime at={data.seenAt} />
       </span>
       <Button look="link" onClick={() => void found.refetch()}>
-        look again
+        refresh
       </Button>
       {by === "reason" && (
         <span className="end wide-only">Numbers, times and ids in a reason are ignored.</span>
@@ -155,7 +155,7 @@ function Under({ by, data, found }: UnderProps): ReactNode {
 }
 
 function lookedText({ isPart, isGathering, lookedAt }: Groups): string {
-  if (!isPart) return "all looked at";
-  if (isGathering) return `${countText(lookedAt)} looked at so far…`;
-  return `of the first ${countText(lookedAt)} looked at`;
+  if (!isPart) return "all scanned";
+  if (isGathering) return `${countText(lookedAt)} scanned so far…`;
+  return `of the first ${countText(lookedAt)} scanned`;
 }

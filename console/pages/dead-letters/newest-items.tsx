@@ -71,7 +71,7 @@ export function NewestItems({ name, by, groups, isPart }: NewestItemsProps): Rea
 interface Newest {
   readonly items: readonly FoundItem[];
   readonly lookedAt: number;
-  /** Older items were not looked at, and too few were found. */
+  /** Older items were not scanned, and too few were found. */
   readonly isCut: boolean;
 }
 

@@ -9,7 +9,7 @@ const group = (value: string, count: number, day: number) => ({
   sample_id: `${value}-${day}`,
 });
 
-test("what several pages say of one value is one group, the largest first", () => {
+test("merged: groups of several pages with one value are one, the largest first", () => {
   expect(merged([group("a", 2, 3), group("", 4, 1), group("a", 3, 2)])).toEqual([
     {
       value: "a",

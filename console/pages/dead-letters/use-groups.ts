@@ -4,7 +4,7 @@ import { ask } from "../../api/call.ts";
 import { useFetched } from "../../api/use-query.ts";
 import type { FieldId } from "../items/conditions.ts";
 
-interface Way {
+interface GroupingInfo {
   readonly title: string;
   /** The condition that its groups are values of. */
   readonly param: FieldId;
@@ -17,7 +17,7 @@ export const groupings = {
   kind: { title: "Kind", param: "kind", none: "no kind" },
   origin_queue: { title: "Came from", param: "from", none: "produced here" },
   death: { title: "Death", param: "death", none: "not dead: produced here" },
-} as const satisfies Partial<Record<keyof ItemFilter, Way>>;
+} as const satisfies Partial<Record<keyof ItemFilter, GroupingInfo>>;
 
 export type Grouping = keyof typeof groupings;
 
@@ -31,7 +31,7 @@ export function filterOf(by: Grouping, groups: readonly ItemGroup[]): ItemFilter
 export interface Groups {
   readonly groups: readonly ItemGroup[];
   readonly itemCount: number;
-  /** How many items were looked at so far. */
+  /** How many items were scanned so far. */
   readonly lookedAt: number;
   /** There are more to look at. */
   readonly isPart: boolean;
@@ -48,12 +48,12 @@ export function merged(groups: readonly ItemGroup[]): readonly ItemGroup[] {
   for (const group of groups) {
     const known = byValue.get(group.value);
     if (known === undefined) byValue.set(group.value, group);
-    else byValue.set(group.value, together(known, group));
+    else byValue.set(group.value, combined(known, group));
   }
   return [...byValue.values()].sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
 }
 
-function together(one: ItemGroup, other: ItemGroup): ItemGroup {
+function combined(one: ItemGroup, other: ItemGroup): ItemGroup {
   const [first_at = ""] = [one.first_at, other.first_at].sort();
   const [, last_at = ""] = [one.last_at, other.last_at].sort();
   return { ...one, count: one.count + other.count, first_at, last_at };

@@ -19,11 +19,11 @@ test.each([
   ["4711", condition("contains", "4711")],
   [" 1h0LdFaStQ2vX000000000000Kd ", { what: "item", id: "1h0LdFaStQ2vX000000000000Kd" }],
   ["attempts=many", { what: "fault", text: "attempts takes a number" }],
-])("what is typed: %s", (text, meaning) => {
+])("readTyped: %s", (text, meaning) => {
   expect<unknown>(readTyped(text, now)).toEqual(meaning);
 });
 
-test("the address says what the server is asked, an empty value too", () => {
+test("conditions: the address determines the request, also an empty value", () => {
   const query = new URLSearchParams(
     "name=x&reason=&attempts=2&holder=w&partition=3&from=..&death=failed&redriven=0&odd=1",
   );
@@ -48,7 +48,7 @@ test.each([
   expect(filterText(filter as ItemFilter)).toBe(text);
 });
 
-test("several values of one field are groups; of a second such field the first value counts", () => {
+test("conditions: several values of one field are groups; of a second such field the first value counts", () => {
   const query = new URLSearchParams("reason=a&reason=&from=x&from=y&attempts=2&attempts=3");
   const conditions = conditionsIn(query);
   expect(conditions).toEqual([

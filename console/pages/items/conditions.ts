@@ -75,7 +75,7 @@ export function conditionsIn(query: URLSearchParams): readonly Condition[] {
   });
 }
 
-export type Typed =
+export type TypedFilter =
   | { readonly what: "item"; readonly id: string }
   | { readonly what: "condition"; readonly condition: Condition }
   | { readonly what: "fault"; readonly text: string };
@@ -84,12 +84,12 @@ const itemId = /^[0-9A-Za-z]{27}$/;
 const named = /^([a-z]+)\s*(?:[<>]=|[≥≤=<:])\s*(.*)$/s;
 
 /** An id alone opens its item; a text without a name is searched for in payloads. */
-export function readTyped(text: string, nowMs: number): Typed {
+export function readTyped(text: string, nowMs: number): TypedFilter {
   const trimmed = text.trim();
   if (itemId.test(trimmed)) return { what: "item", id: trimmed };
-  const [, name = "", said = ""] = named.exec(trimmed) ?? [];
+  const [, name = "", rest = ""] = named.exec(trimmed) ?? [];
   const id = fieldIds.find((one) => one === name) ?? "contains";
-  const raw = name === id ? said : trimmed;
+  const raw = name === id ? rest : trimmed;
   const { read, expects = "", label }: Field = fields[id];
   const value = read === undefined ? raw : read(raw, nowMs);
   if (value !== null) return { what: "condition", condition: { id, value } };

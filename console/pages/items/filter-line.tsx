@@ -1,6 +1,6 @@
 import { Fragment, type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
 import { Icon } from "../../components/glyph/glyph.tsx";
-import { unturned } from "../../format.ts";
+import { withVisibleMarks } from "../../format.ts";
 import { serverNow } from "../../state/server-time.ts";
 import { type Condition, type FieldId, fieldIds, fieldOf, readTyped } from "./conditions.ts";
 
@@ -114,7 +114,7 @@ function Chip({ condition: { id, value, others = [] }, onDrop }: ChipProps): Rea
   return (
     <span className="chip">
       <span>{label}</span>
-      <b className="cut" title={unturned(texts.map((text) => text || "none").join(" or "))}>
+      <b className="cut" title={withVisibleMarks(texts.map((text) => text || "none").join(" or "))}>
         {sign}{" "}
         {texts.map((text, at) => (
           <Fragment key={at}>

@@ -8,7 +8,7 @@ const asked = (query: string, deadQueue = "orders-dead") => {
   return source && requestOf(source);
 };
 
-test("what the server is asked for: a state of one partition, or the dead of a queue", () => {
+test("requestOf: a state of one partition, or the dead items of a queue", () => {
   expect(asked("name=orders&state=leased&partition=1&holder=w")).toEqual({
     ...{ queue_name: "orders", state: "leased", filter: {}, holder: "w", partition: 1 },
   });
@@ -20,14 +20,14 @@ test("what the server is asked for: a state of one partition, or the dead of a q
   expect(asked("state=ready")).toBe(null);
 });
 
-test("the list is asked for in the order that is looked at, a count in none", () => {
+test("listRequestOf: a list has an order, a count has none", () => {
   const source = sourceOf(viewIn(new URLSearchParams("name=orders&order=newest")), "");
   if (source === null) throw new Error("there is no source");
   expect(listRequestOf(source)).toEqual({ ...requestOf(source), order: "newest" });
   expect(requestOf(source)).not.toHaveProperty("order");
 });
 
-test("of a count that is only begun the list may know more, and all once it is whole", () => {
+test("withListed: a list may exceed a partial count, and replaces it once complete", () => {
   const begun = { count: 0, lookedAt: 100_000, isPart: true };
   const listed = { count: 7, lookedAt: 300_000, isWhole: false };
   expect(withListed(begun, listed)).toEqual({ count: 7, lookedAt: 300_000, isPart: true });
@@ -39,7 +39,7 @@ test("of a count that is only begun the list may know more, and all once it is w
   expect(withListed(undefined, listed)).toBe(undefined);
 });
 
-test("how many items a whole look looks at: those of the queue, where nothing else bounds it", () => {
+test("totalOf: a complete search scans the whole queue unless something else bounds it", () => {
   const row = { ready: 5, leased: 3, scheduled: 2 };
   const total = (state: StoredState | null, bound: object = {}) =>
     totalOf({ state, holder: null, partition: null, ...bound }, row);

@@ -32,13 +32,13 @@ export interface Source {
 export const pageLimit = 100;
 /** A search of more calls is expensive: each scans up to 100,000 items. */
 const cheapPagesMax = 3;
-/** Its result is kept for a reader who returns. */
+/** Expensive results are kept for a reader who returns. */
 const keptMs = 10 * 60_000;
 
 /** `""`: it has none; `undefined`: not known yet. */
 export function useDeadQueue(name: string): string | undefined {
-  const isWanted = name !== "";
-  return useQuery("queueInfo", { name }, { isWanted, staleMs: 10_000 }).data?.dead_queue;
+  const isEnabled = name !== "";
+  return useQuery("queueInfo", { name }, { isEnabled, staleMs: 10_000 }).data?.dead_queue;
 }
 
 /** `null`: no queue is named, or it has no dead queue. */
@@ -86,7 +86,7 @@ interface FoundPage extends FindItemsReply {
 type FoundPages = InfiniteData<FoundPage, string>;
 
 export function useFound(source: Source | null) {
-  const { visit, asksKey } = useObservable(session);
+  const { visit, needsKey } = useObservable(session);
   const client = useQueryClient();
   const queryKey = [itemsKey, visit, source];
   return useInfiniteQuery({
@@ -98,7 +98,7 @@ export function useFound(source: Source | null) {
     },
     initialPageParam: "",
     getNextPageParam: ({ next_pivot: next }) => (next === "" ? undefined : next),
-    enabled: source !== null && !asksKey,
+    enabled: source !== null && !needsKey,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: isExpensive(client.getQueryData(queryKey)) ? keptMs : 0,
   });
@@ -170,7 +170,7 @@ export function useCounted(source: Source | null): Counted | undefined {
       isPart: reply.next_pivot !== "",
     };
   };
-  const options = { isWanted: source !== null, staleMs: Infinity, keptMs: 0 };
+  const options = { isEnabled: source !== null, staleMs: Infinity, keptMs: 0 };
   return useFetched([itemsKey, "count", request], read, options).data;
 }
 

@@ -7,7 +7,7 @@ import { Empty } from "../../components/empty.tsx";
 import { StateGlyph } from "../../components/glyph/glyph.tsx";
 import type { GlyphName } from "../../components/glyph/glyph-paths.ts";
 import { useIsPhone } from "../../components/use-is-phone.ts";
-import { itemsText, many, spanText, unturned } from "../../format.ts";
+import { itemsText, plural, spanText, withVisibleMarks } from "../../format.ts";
 import { wordOf } from "../../state/health.ts";
 import { useOverview } from "../../state/overview-poll.ts";
 import { useServerNow } from "../../state/server-time.ts";
@@ -35,7 +35,7 @@ export function Alarms(): ReactNode {
   return (
     <section className="alarms" aria-label="Alarms" ref={section} style={{ minHeight }}>
       <h2 className="vh">
-        {overview === null ? "Alarms" : many(alarms.length, "alarm", "alarms")}
+        {overview === null ? "Alarms" : plural(alarms.length, "alarm", "alarms")}
       </h2>
       {overview !== null && alarms.length === 0 && <Empty glyph="flows">Nothing is wrong.</Empty>}
       {shown.length > 0 && (
@@ -130,7 +130,7 @@ function GroupRow({ alarms, what, onOpen }: GroupRowProps): ReactNode {
   return (
     <Row what={what} forMs={now - Math.min(...since)} text={text}>
       <button type="button" className="name cut" onClick={onOpen}>
-        {many(alarms.length, "queue", "queues")}
+        {plural(alarms.length, "queue", "queues")}
       </button>
       <Button look="link" onClick={onOpen} aria-label={`Show queues: ${cause}`}>
         Show
@@ -155,7 +155,7 @@ function Row({ what, text, forMs, children: [name, link] }: RowProps): ReactNode
       <span className="sev">{severity}</span>
       {name}
       <p className="cut" title={text}>
-        {unturned(text)}
+        {withVisibleMarks(text)}
       </p>
       <span className="since">{forMs !== null && `for ${spanText(forMs)}`}</span>
       {link}

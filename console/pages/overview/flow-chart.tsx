@@ -20,7 +20,7 @@ export function FlowChart(): ReactNode {
   // A key for some queues has these alone.
   const rates = overview && ratesOf(overview.totals, overview.asOfMs);
   const latest = { produced: rates?.in ?? null, completed: rates?.out ?? null };
-  const series = useSeries({ of, range, isWanted: useMayOn("read", null) });
+  const series = useSeries({ of, range, isEnabled: useMayOn("read", null) });
   return (
     <figure aria-label="items per second">
       <SeriesChart

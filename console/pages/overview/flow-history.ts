@@ -3,7 +3,7 @@
 
 import { useEffect } from "react";
 import { ask } from "../../api/call.ts";
-import { isAwaited } from "../../api/session.ts";
+import { mayCall } from "../../api/session.ts";
 import { type Observable, observable, useObservable } from "../../state/observable.ts";
 import { pollState } from "../../state/overview-poll.ts";
 import type { QueueRow } from "../../state/overview-state.ts";
@@ -16,7 +16,7 @@ export interface FlowHistory {
   readonly out: readonly (number | null)[];
 }
 
-interface Kept {
+interface StoredHistory {
   readonly lines: Observable<FlowHistory>;
   /** At the end of the last point, with its counters. */
   atMs: number;
@@ -25,13 +25,13 @@ interface Kept {
 
 const unknown: readonly null[] = Array.from({ length: pointsMax }, () => null);
 const noHistory: FlowHistory = { in: unknown, out: unknown };
-const kept = new Map<string, Kept>();
+const histories = new Map<string, StoredHistory>();
 /** Rows in the window without a history. */
 const wanted = new Set<string>();
 let isLoading = false;
 
 export function useFlowHistory(name: string): FlowHistory {
-  const known = kept.get(name) ?? begin(name);
+  const known = histories.get(name) ?? startHistory(name);
   useEffect(() => {
     if (known.lines.get() === noHistory) wanted.add(name);
     return () => void wanted.delete(name);
@@ -39,11 +39,11 @@ export function useFlowHistory(name: string): FlowHistory {
   return useObservable(known.lines);
 }
 
-function begin(name: string): Kept {
+function startHistory(name: string): StoredHistory {
   const { overview } = pollState.get();
   const row = overview?.queues.get(name);
   const entry = { lines: observable(noHistory), atMs: overview?.asOfMs ?? 0, row };
-  kept.set(name, entry);
+  histories.set(name, entry);
   return entry;
 }
 
@@ -52,16 +52,16 @@ async function loadWanted(): Promise<void> {
   if (isLoading) return;
   isLoading = true;
   for (const name of wanted) {
-    const entry = kept.get(name);
+    const entry = histories.get(name);
     const { produced_total: produced = 0, completed_total: completed = 0 } = entry?.row ?? {};
-    if (!isAwaited() || entry === undefined || produced + completed === 0) continue;
+    if (!mayCall() || entry === undefined || produced + completed === 0) continue;
     wanted.delete(name);
     await load(name, entry);
   }
   isLoading = false;
 }
 
-async function load(name: string, { lines, atMs }: Kept): Promise<void> {
+async function load(name: string, { lines, atMs }: StoredHistory): Promise<void> {
   const from = new Date(atMs - pointsMax * pointMs).toISOString();
   const body = { queue_name: name, names: ["produced", "completed"], from, step: "10s" };
   // Without an answer the line begins now.
@@ -81,15 +81,15 @@ function lastPoints(values: readonly (number | null)[]): readonly (number | null
 pollState.subscribe(() => {
   const { overview } = pollState.get();
   if (overview === null) return;
-  for (const [name, entry] of kept) {
+  for (const [name, entry] of histories) {
     const row = overview.queues.get(name);
-    if (row === undefined) kept.delete(name);
+    if (row === undefined) histories.delete(name);
     else if (overview.asOfMs - entry.atMs >= pointMs) addPoints(entry, row, overview.asOfMs);
   }
   void loadWanted();
 });
 
-function addPoints(entry: Kept, row: QueueRow, nowMs: number): void {
+function addPoints(entry: StoredHistory, row: QueueRow, nowMs: number): void {
   const { atMs, row: last = row } = entry;
   const count = Math.min(pointsMax, Math.floor((nowMs - atMs) / pointMs));
   const added = (now: number, before: number) =>

@@ -9,7 +9,7 @@ import { useOverview } from "../../state/overview-poll.ts";
 import { useZone } from "../../state/preferences.ts";
 import { useMachineNow } from "../../state/server-time.ts";
 import { useShardHistory } from "../shards/shard-history.ts";
-import { lookOf, tookText } from "../shards/shards.ts";
+import { conditionOf, latencyText } from "../shards/shards.ts";
 
 const shardsMax = 4;
 
@@ -19,7 +19,7 @@ const columns: readonly Column<OverviewShard>[] = [
     title: "commit, 15 m",
     cell: (shard) => (shard.state === "up" ? <Commits of={shard} /> : shard.state),
   },
-  { title: "p99", cell: ({ commit_p99_us: p99 }) => tookText(p99) },
+  { title: "p99", cell: ({ commit_p99_us: p99 }) => latencyText(p99) },
   { title: "waiting", cell: ({ waiting }) => countText(waiting) },
   { title: "log", cell: ({ log_bytes: log }) => bytesText(log) },
 ];
@@ -46,7 +46,7 @@ export function Host(): ReactNode {
           columns={columns}
           rows={shown}
           keyOf={({ shard }) => shard}
-          rowLook={(shard) => (["well", "harmed"].includes(lookOf(shard)) ? "" : "bad")}
+          rowLook={(shard) => (["healthy", "damaged"].includes(conditionOf(shard)) ? "" : "bad")}
         />
         {hiddenCount > 0 && (
           <Link className="link" to="/shards">
@@ -65,7 +65,7 @@ function weightOf({ state, commit_p99_us: p99 }: OverviewShard): number {
 
 function Commits({ of }: { readonly of: OverviewShard }): ReactNode {
   const { p99Us } = useShardHistory(of.shard, shardsMax);
-  return <Sparkline lines={[p99Us]} {...(lookOf(of) === "slow" && { look: "hot" })} />;
+  return <Sparkline lines={[p99Us]} {...(conditionOf(of) === "slow" && { look: "hot" })} />;
 }
 
 function Disk({ machine }: { readonly machine: OverviewMachine | undefined }): ReactNode {

@@ -51,7 +51,7 @@ test.each([
   ["-ready", ["a", "c", "b"]],
   ["oldest", ["c", "b", "a"]],
   ["dead", ["a", "b", "c"]],
-])("order: the address %s comes to %j", (text, expected) => {
+])("order: the address %s means %j", (text, expected) => {
   const overview = overviewOf(
     row("a", { ready: 1, dead_total: 3 }),
     row("b", { ready: 3, oldest_ready_at_ms: 900, dead_total: 2 }),
@@ -61,7 +61,7 @@ test.each([
   expect(sortText(sortFrom(text))).toBe(text);
 });
 
-test("order: a heading sorts its way first, and the other way when it is pressed again", () => {
+test("order: a second press of a heading reverses the order", () => {
   const once = pressed(sortFrom(null), "ready");
   expect(sortText(once)).toBe("ready");
   expect(sortText(pressed(once, "ready"))).toBe("-ready");
@@ -96,7 +96,7 @@ test("alarms: queues with the same cause share a row in the place of their first
   expect(shownBy(["no_consumers"])).toEqual(["", "a", "b", "c", "d", "e"]);
 });
 
-test("figures: in the few characters that there are for them", () => {
+test("figures: short texts with units", () => {
   expect([0, 400, 89_000, 90_000, 5_760_000, 200_000_000].map(spanText)).toEqual([
     ...["0 ms", "400 ms", "89 s", "2 m", "1.6 h", "2 d"],
   ]);
@@ -112,7 +112,7 @@ test.each([
   ["/holdfast/console", "/holdfast"],
   ["/tools/holdfast-1/console/dead", "/tools/holdfast-1"],
   ["/console/console", "/console"],
-])("place: found at %s it asks below %j", (pathname, expected) => {
+])("base path: at %s calls go below %j", (pathname, expected) => {
   expect(basePathOf(pathname)).toBe(expected);
 });
 

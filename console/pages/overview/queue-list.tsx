@@ -8,7 +8,7 @@ import { useShortcuts } from "../../components/frame/shortcuts.ts";
 import { Icon } from "../../components/glyph/glyph.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { useAddress } from "../../components/use-address.ts";
-import { clockText, countText, many } from "../../format.ts";
+import { clockText, countText, plural } from "../../format.ts";
 import { isTrouble } from "../../state/health.ts";
 import { useOverview } from "../../state/overview-poll.ts";
 import { useZone } from "../../state/preferences.ts";
@@ -58,7 +58,7 @@ export function QueueList({ onCreate }: { readonly onCreate: () => void }): Reac
 function useChoice() {
   const [query, change] = useAddress();
   const inAddress = query.get("q") ?? "";
-  // Typed text is shown at once; the address follows, and leads when the reader goes back.
+  // Typed text is shown at once, and the address follows; after Back, the text follows the address.
   const [text, setText] = useState(inAddress);
   const navigation = useNavigationType();
   useEffect(() => {
@@ -126,7 +126,7 @@ export function QueueTools(props: QueueToolsProps): ReactNode {
       <span className="muted shown grow" role="status">
         {overview &&
           (shownCount === count
-            ? many(count, "queue", "queues")
+            ? plural(count, "queue", "queues")
             : `${countText(shownCount)} of ${countText(count)} queues`)}
       </span>
       <span className="muted wide-only order">

@@ -21,7 +21,7 @@ const first: Order = { names: ["b", "a"], sort: "ready", atMs: 1_000 };
 
 const idle = { sort, isInUse: false, sinceTouchMs: Number.POSITIVE_INFINITY };
 
-test("the order is renewed after ten seconds, unless the table is in use or was touched since", () => {
+test("stable order: renewed after ten seconds, unless the table is in use or was touched since", () => {
   const at = (second: number, use: { isInUse?: boolean; sinceTouchMs?: number } = {}) =>
     nextOrder(first, { ...idle, ...use, overview: overviewAt(second, { a: 9, b: 2 }) });
   expect(at(10)).toBe(first);
@@ -34,13 +34,13 @@ test("the order is renewed after ten seconds, unless the table is in use or was 
   });
 });
 
-test("another order takes effect at once", () => {
+test("stable order: another order takes effect at once", () => {
   const overview = overviewAt(2, { a: 9, b: 2 });
   const turned = nextOrder(first, { ...idle, sort: sortFrom("-ready"), overview, isInUse: true });
   expect(turned.names).toEqual(["b", "a"]);
 });
 
-test("a deleted queue keeps its place, and a new one is last, until the order is renewed", () => {
+test("stable order: a deleted queue keeps its place, and a new one is last, until it is renewed", () => {
   expect(nextOrder(first, { ...idle, overview: overviewAt(2, { a: 1 }) })).toBe(first);
   const overview = overviewAt(2, { b: 1, c: 9 });
   expect(nextOrder(first, { ...idle, overview })).toEqual({

@@ -1,4 +1,4 @@
-// The order of the table stays while someone uses the table, and for ten seconds after a touch;
+// The order of the table stays while the reader uses the table, and for ten seconds after a touch;
 // otherwise it is renewed every ten seconds, at once on demand and when another order is chosen.
 
 import { type RefObject, useEffect, useRef, useState } from "react";
@@ -26,7 +26,7 @@ interface OrderContext {
   readonly sinceTouchMs: number;
 }
 
-/** Pure; `before` itself while it stands. New queues are last until then, deleted ones keep their place. */
+/** Pure; returns `before` while it is kept: new queues are last, deleted ones keep their place. */
 export function nextOrder(
   before: Order,
   { overview, sort, isInUse, sinceTouchMs }: OrderContext,

@@ -9,7 +9,7 @@ import { LeaseLeft } from "../../components/lease-left.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
 import { Section } from "../../components/section.tsx";
 import { type Column, Table } from "../../components/table/table.tsx";
-import { countText, durationMs, itemsText, many, spanText } from "../../format.ts";
+import { countText, durationMs, itemsText, plural, spanText } from "../../format.ts";
 import { useServerNow } from "../../state/server-time.ts";
 import { clientsParam, clientsShown, eachClient, type QueueState } from "./queue-state.ts";
 
@@ -17,7 +17,7 @@ interface StateProps {
   readonly state: QueueState;
 }
 
-export function Holding({ state }: StateProps): ReactNode {
+export function Holders({ state }: StateProps): ReactNode {
   const { name, clients, info, row } = state;
   const { data } = clients;
   const timeoutMs = durationMs(info.data?.lease_timeout ?? "") ?? 0;
@@ -65,7 +65,7 @@ function holdingColumns(name: string, timeoutMs: number): readonly Column<Holdin
   ];
 }
 
-export function Asking({ state }: StateProps): ReactNode {
+export function WaitingClients({ state }: StateProps): ReactNode {
   const { data } = state.clients;
   return (
     <Section
@@ -132,7 +132,7 @@ function Counts({ count, shown, state: { isEachClient }, children }: CountsProps
     <>
       <span className="muted end">
         {isEachClient && shown < count && `${countText(shown)} of `}
-        {many(count, "client", "clients")}
+        {plural(count, "client", "clients")}
         {children}
       </span>
       {count > clientsShown && (

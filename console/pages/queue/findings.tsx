@@ -6,7 +6,7 @@ import { Empty } from "../../components/empty.tsx";
 import { Countdown } from "../../components/figures.tsx";
 import { StateGlyph } from "../../components/glyph/glyph.tsx";
 import { Section } from "../../components/section.tsx";
-import { countText, many, spanText, unturned } from "../../format.ts";
+import { countText, plural, spanText, withVisibleMarks } from "../../format.ts";
 import { useOverview } from "../../state/overview-poll.ts";
 import { useServerNow } from "../../state/server-time.ts";
 import { CancelTask } from "../dead-letters/task-list.tsx";
@@ -18,7 +18,7 @@ export function Findings({ state }: { readonly state: QueueState }): ReactNode {
   const others = state.explain.data ? findingsOf(state.explain.data).others.slice(1) : [];
   const task = useDeadTask(state);
   const dead = state.dead.count ?? 0;
-  const saysDead = others.some(({ what }) => what === "dead_items");
+  const hasDeadFinding = others.some(({ what }) => what === "dead_items");
   const isKnown = state.explain.data !== undefined;
   const isCalm = isKnown && others.length === 0 && task === undefined && dead === 0;
   return (
@@ -26,10 +26,10 @@ export function Findings({ state }: { readonly state: QueueState }): ReactNode {
       {isCalm && <Empty glyph="flows">Nothing else is wrong.</Empty>}
       <ul className="finds">
         {others.map((finding) => (
-          <Found key={finding.what} finding={finding} state={state} />
+          <FindingRow key={finding.what} finding={finding} state={state} />
         ))}
-        {dead > 0 && !saysDead && <DeadOnes count={dead} state={state} />}
-        {task && <Running task={task} />}
+        {dead > 0 && !hasDeadFinding && <DeadItemsRow count={dead} state={state} />}
+        {task && <TaskRow task={task} />}
       </ul>
     </Section>
   );
@@ -42,20 +42,20 @@ function useDeadTask({ info }: QueueState): TaskInfo | undefined {
   return overview?.tasks.find(({ queue_name: name }) => deadQueue !== "" && name === deadQueue);
 }
 
-interface FoundProps {
+interface FindingRowProps {
   readonly finding: Finding;
   readonly state: QueueState;
 }
 
-function Found({ finding, state }: FoundProps): ReactNode {
+function FindingRow({ finding, state }: FindingRowProps): ReactNode {
   const { what, text, since, next_at: nextAt } = finding;
-  const { text: word, glyph, look } = findingWord(what);
+  const { text: word, glyph, tone } = findingWord(what);
   const now = useServerNow();
   return (
-    <li className={`h-${look}`}>
+    <li className={`h-${tone}`}>
       <StateGlyph name={glyph} />
       <div>
-        <b>{word}</b> <span>{unturned(text)}</span>
+        <b>{word}</b> <span>{withVisibleMarks(text)}</span>
       </div>
       {what === "dead_items" && state.info.data?.dead_queue ? (
         <DeadLink name={state.info.data.dead_queue} />
@@ -77,23 +77,23 @@ function Found({ finding, state }: FoundProps): ReactNode {
 function DeadLink({ name }: { readonly name: string }): ReactNode {
   return (
     <Link className="link" to={deadAddress(name)}>
-      Look
+      Show
     </Link>
   );
 }
 
-interface DeadOnesProps {
+interface DeadItemsRowProps {
   readonly count: number;
   readonly state: QueueState;
 }
 
-function DeadOnes({ count, state }: DeadOnesProps): ReactNode {
+function DeadItemsRow({ count, state }: DeadItemsRowProps): ReactNode {
   const deadQueue = state.info.data?.dead_queue ?? "";
   return (
     <li className="h-ok">
       <StateGlyph name="dead" />
       <div>
-        <b>{many(count, "is dead", "are dead")}</b>{" "}
+        <b>{plural(count, "is dead", "are dead")}</b>{" "}
         <span>
           in <bdi>{deadQueue}</bdi>
         </span>
@@ -103,7 +103,7 @@ function DeadOnes({ count, state }: DeadOnesProps): ReactNode {
   );
 }
 
-function Running({ task }: { readonly task: TaskInfo }): ReactNode {
+function TaskRow({ task }: { readonly task: TaskInfo }): ReactNode {
   const { action, matched, moved } = task;
   return (
     <li className="h-info">

@@ -24,7 +24,7 @@ export function QueueCharts({ state }: { readonly state: QueueState }): ReactNod
   const { range, choose } = useRange();
   const [point, setPoint] = useState<number | null>(null);
   const of = { queue_name: state.name, names };
-  const series = useSeries({ of, range, isWanted: state.info.data !== undefined });
+  const series = useSeries({ of, range, isEnabled: state.info.data !== undefined });
   const shared = { series, range, point, onPoint: setPoint };
   const actions = state.actions.data?.items ?? [];
   return (

@@ -26,7 +26,7 @@ const dialogs = {
   delete: DeleteDialog,
 } as const;
 
-type Change = keyof typeof dialogs;
+type QueueChange = keyof typeof dialogs;
 
 interface StateProps {
   readonly state: QueueState;
@@ -83,7 +83,7 @@ function Tabs({ state: { name, row, dead: own, info, explain } }: StateProps): R
 /** Changes that the key may not make are not drawn. */
 function Changes({ state }: StateProps): ReactNode {
   const { name, info, inspect, dead } = state;
-  const [open, setOpen] = useState<Change | null>(null);
+  const [open, setOpen] = useState<QueueChange | null>(null);
   const mayProduce = useMayOn("produce", name);
   const mayChange = useMayOn("admin", name);
   const mayRedrive = useMayOn("admin", info.data?.dead_queue ?? "");
@@ -94,7 +94,7 @@ function Changes({ state }: StateProps): ReactNode {
     return <div className="acts end" />;
   }
   const isPaused = info.data.lease_paused || info.data.produce_paused;
-  const may: Readonly<Record<Change, boolean>> = {
+  const may: Readonly<Record<QueueChange, boolean>> = {
     produce: mayProduce,
     pause: mayChange && !isPaused,
     resume: mayChange && isPaused,
@@ -103,7 +103,7 @@ function Changes({ state }: StateProps): ReactNode {
     clear: mayChange,
     delete: mayChange,
   };
-  const drawn = (Object.keys(may) as Change[]).filter((id) => may[id]);
+  const drawn = (Object.keys(may) as QueueChange[]).filter((id) => may[id]);
   if (drawn.length === 0) {
     return <span className="muted end">this key may not change this queue</span>;
   }

@@ -10,7 +10,7 @@ import { PageHead, toQueues } from "../../components/frame/page-head.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
 import { useOverview } from "../../state/overview-poll.ts";
 import { ChooseQueue } from "../items/choose-queue.tsx";
-import { Asking, Holding } from "./clients.tsx";
+import { Holders, WaitingClients } from "./clients.tsx";
 import { Findings } from "./findings.tsx";
 import { MetricsStrip } from "./metrics-strip.tsx";
 import { Partitions } from "./partitions/partitions.tsx";
@@ -53,8 +53,8 @@ function OneQueue({ name }: { readonly name: string }): ReactNode {
         <QueueCharts state={state} />
         <div className="beside">
           <Findings state={state} />
-          <Holding state={state} />
-          <Asking state={state} />
+          <Holders state={state} />
+          <WaitingClients state={state} />
         </div>
       </div>
       <Partitions state={state} />

@@ -27,14 +27,14 @@ export type QueueState = ReturnType<typeof useQueueState>;
 
 export function useQueueState(name: string) {
   const of = { queue_name: name };
-  const info = useQuery("queueInfo", { name }, { everyMs: slowMs, isWanted: name !== "" });
-  const isWanted = info.data !== undefined;
+  const info = useQuery("queueInfo", { name }, { everyMs: slowMs, isEnabled: name !== "" });
+  const isEnabled = info.data !== undefined;
   const overview = useOverview();
   const row = overview?.queues.get(name);
   const isAtRest = useIsAtRest(row, overview?.asOfMs ?? 0);
   const isEachClient = useSearchParams()[0].get(clientsParam) === eachClient;
   const clientsLimit = isEachClient ? clientsMax : clientsShown;
-  const quick = { everyMs: isAtRest ? slowMs : quickMs, isWanted };
+  const quick = { everyMs: isAtRest ? slowMs : quickMs, isEnabled };
   const inspect = useQuery("inspect", of, quick);
   return {
     name,
@@ -50,7 +50,7 @@ export function useQueueState(name: string) {
     clients: useQuery("clients", { ...of, limit: clientsLimit }, { ...quick, keepsLast: true }),
     /** All clients are wanted, not only the first few. */
     isEachClient,
-    actions: useQuery("listActions", { ...of, limit: actionsMax }, { everyMs: slowMs, isWanted }),
+    actions: useQuery("listActions", { ...of, limit: actionsMax }, { everyMs: slowMs, isEnabled }),
     row,
     /** `null`: unknown, or the only shard. */
     shard: row && overview && overview.shards.length > 1 ? row.shard : null,
@@ -88,7 +88,7 @@ export function useOwnDead({ name, deadQueue = "", total }: Owner) {
   const isShared = owners.length > 1 && (total ?? 0) > 0;
   const filter = { origin_queue: name };
   const body = { queue_name: deadQueue, by: "origin_queue", filter } as const;
-  const own = useQuery("groupItems", body, { everyMs, isWanted: isShared, keepsLast: true });
+  const own = useQuery("groupItems", body, { everyMs, isEnabled: isShared, keepsLast: true });
   if (total === undefined || (deadQueue !== "" && queues.isPending)) {
     return { count: undefined, isPart: false, isSettled: false };
   }

@@ -50,7 +50,7 @@ const columns = (change: Partial<NonNullable<LogicalQueueStats["columns"]>>) =>
     },
   }) as unknown as LogicalQueueStats;
 
-test("partitions: columns without a figure are zeros, of as many as there are", () => {
+test("partitions: an absent column is all zeros", () => {
   expect(partitionsOf({ stats: undefined, count: 4 })).toBeNull();
   expect(partitionsOf({ stats: columns({}), count: 4 })?.ready).toEqual([0, 0, 0, 0]);
   const some = partitionsOf({ stats: columns({ total: [5, 3], total_leased: [2, 0] }), count: 2 });
@@ -62,7 +62,7 @@ test("partitions: columns without a figure are zeros, of as many as there are", 
   expect(gap).toMatchObject({ numbers: [0, 1, 7], ready: [0, 0, 0], scheduled: [0, 0, 2] });
 });
 
-test("partitions: those beyond what is wanted drain, and ages are since the oldest was ready", () => {
+test("partitions: those above the requested number drain; ages count from the oldest ready item", () => {
   const stats = columns({ partition: [0, 1, 7], total: [2, 0, 1] });
   const atMs = Date.parse("2026-03-01T12:00:00Z");
   const oldest = (partition: number, oldest_ready_at: string | null) =>
@@ -73,7 +73,7 @@ test("partitions: those beyond what is wanted drain, and ages are since the olde
   expect(partitionsOf({ stats, count: 3 })).toMatchObject({ drainsFrom: 3, oldest: [] });
 });
 
-test.each([1, 2, barsMax, barsMax + 1, 256, 1_025])("a grid of %d fits its room", (count) => {
+test.each([1, 2, barsMax, barsMax + 1, 256, 1_025])("gridOf: %d cells fit the element", (count) => {
   for (const [width, height] of [
     [1_232, 84],
     [358, 120],
@@ -85,7 +85,7 @@ test.each([1, 2, barsMax, barsMax + 1, 256, 1_025])("a grid of %d fits its room"
   }
 });
 
-test("keys lead to neighbours, and stay within", () => {
+test("stepOf: arrow keys lead to neighbours, within the grid", () => {
   const grid = { columns: 10, rows: 3, cellWidth: 1, cellHeight: 1 };
   expect(stepOf("ArrowRight", 3, grid, 25)).toBe(4);
   expect(stepOf("ArrowDown", 3, grid, 25)).toBe(13);
@@ -95,7 +95,7 @@ test("keys lead to neighbours, and stay within", () => {
   expect(stepOf("Tab", 0, grid, 25)).toBeNull();
 });
 
-test("shades: nothing has none, the least has one, the most has all", () => {
+test("shadeOf: 0 has no shade, the smallest value has one, the largest has all", () => {
   expect([shadeOf(0, 9), shadeOf(1, 1_000), shadeOf(9, 9)]).toEqual([0, 1, 8]);
   expect(fullest([0, 3, 9, 1], 2)).toEqual([2, 1]);
 });
@@ -110,17 +110,17 @@ const explained = (change: Partial<QueueExplainReply>): QueueExplainReply => ({
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const later = (ms: number) => new Date(now + ms).toISOString();
 
-test("the sentence: the worst finding by the server's words, else how it flows", () => {
+test("status: the worst finding in the server's words, otherwise the flow", () => {
   const rates = { in: 2_412, out: 2_406 };
   const row = { ready: 1_284, waiting_leases: 9 } as QueueRow;
   const of = { clients: undefined, row, rates };
   expect(sentenceOf({ ...of, explain: explained({}) })).toEqual({
     lead: "It flows.",
-    text: "2,406 items a second are completed, 1,284 are ready, and 9 clients ask.",
+    text: "2,406 items per second are completed, 1,284 are ready, and 9 clients wait.",
   });
   const unknown = { ...of, rates: { in: null, out: null } };
   expect(sentenceOf({ ...unknown, explain: explained({}) }).text).toBe(
-    "1,284 are ready, and 9 clients ask.",
+    "1,284 are ready, and 9 clients wait.",
   );
   expect(sentenceOf({ ...of, explain: explained({ health: "empty" }) }).lead).toBe("Empty.");
   const finding = {
@@ -134,7 +134,7 @@ test("the sentence: the worst finding by the server's words, else how it flows",
   expect(sentenceOf({ ...of, explain: limited })).toEqual({ lead: "At its limit.", text: "Text." });
 });
 
-test("the sentence: that it is paused stands apart, and hides nothing else", () => {
+test("status: a pause is separate, and hides nothing else", () => {
   const finding = (what: string) => ({
     what,
     since: later(-9),
@@ -161,7 +161,7 @@ test("the sentence: that it is paused stands apart, and hides nothing else", () 
   });
 });
 
-test("what is dead has a colour while some die and are there: not once all were sent back", () => {
+test("isDyingNow: true while items died recently and are still dead", () => {
   const finding = { what: "dead_items", since: later(-9), count: 2, next_at: null, text: "Text." };
   const dying = explained({ findings: [finding] });
   expect(isDyingNow(dying, 2)).toBe(true);
@@ -169,7 +169,7 @@ test("what is dead has a colour while some die and are there: not once all were 
   expect(isDyingNow(explained({}), 2)).toBe(false);
 });
 
-test("what comes next: the nearest first, nothing that is past, nothing twice", () => {
+test("comingOf: the nearest first, no past event, no duplicates", () => {
   const holder = { client_id: "worker-1", items: 1, partitions: [0], next_lapse_at: later(14_000) };
   const clients = { holding: [holder] } as unknown as QueueClientsReply;
   const row = { next_due_at_ms: now + 5_000 } as QueueRow;
@@ -184,7 +184,7 @@ test("what comes next: the nearest first, nothing that is past, nothing twice", 
   expect(comingOf({ ...sources, row: undefined, explain: leased }, now)).toHaveLength(1);
 });
 
-test("an edit sends what was changed, counts as numbers", () => {
+test("edit: only changed settings are sent, counts as numbers", () => {
   const { example } = operations.queueInfo.replies[200] as unknown as { example: QueueInfo };
   const draft = draftOf(example);
   expect(editedOf(example, draft)).toEqual([]);
@@ -196,7 +196,7 @@ test("an edit sends what was changed, counts as numbers", () => {
   });
 });
 
-test("leased items are cleared with the ready ones alone", () => {
+test("clear: leased items only together with the ready ones", () => {
   const chosen = { ready: false, scheduled: true, retried: false, leased: true };
   expect(flagsOf(chosen)).toEqual({
     queue: false,
@@ -206,7 +206,7 @@ test("leased items are cleared with the ready ones alone", () => {
   });
 });
 
-test("marks are of what was done within the range", () => {
+test("chart marks: actions within the range", () => {
   const action = (change: Partial<Action>): Action => ({
     id: 1,
     at: later(0),
@@ -236,7 +236,7 @@ test("marks are of what was done within the range", () => {
   ]);
 });
 
-test("settings: partitions, those that drain, and the shard where there are several", () => {
+test("settings: partitions, draining ones, and the shard if there are several", () => {
   const { example } = operations.queueInfo.replies[200] as unknown as { example: QueueInfo };
   const info = { ...example, requested_partitions: 4 };
   const partitions = (count: number | undefined, shard: number | null) =>

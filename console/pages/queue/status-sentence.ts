@@ -1,7 +1,7 @@
 // The status of a queue in one sentence, and what happens next.
 
 import type { QueueClientsReply, QueueExplainReply } from "../../../openapi/schemas.ts";
-import { many, rateText } from "../../format.ts";
+import { plural, rateText } from "../../format.ts";
 import { wordOf } from "../../state/health.ts";
 import type { QueueRow, Rates } from "../../state/overview-state.ts";
 
@@ -42,15 +42,15 @@ export function sentenceOf({ explain, clients, row, rates }: WhySources): Senten
     return { lead: `${capital(findingWord(worst.what).text)}.`, text: worst.text };
   }
   const asking = clients?.asking_count ?? row?.waiting_leases ?? 0;
-  const ask = asking === 0 ? "no client asks" : many(asking, "client asks", "clients ask");
+  const ask = asking === 0 ? "no client waits" : plural(asking, "client waits", "clients wait");
   if (explain.health === "empty")
-    return { lead: "Empty.", text: "No item waits, and no client asks." };
+    return { lead: "Empty.", text: "No item waits, and no client waits." };
   if (explain.health === "idle") return { lead: "Idle.", text: `Nothing waits, and ${ask}.` };
   if (explain.health === "flows" && asking === 0 && row?.leased === 0 && !rates.out) {
-    const ready = many(row.ready, "item is", "items are");
+    const ready = plural(row.ready, "item is", "items are");
     return {
       lead: "Nothing moves.",
-      text: `${ready} ready and no client asks, as expected for a dead queue.`,
+      text: `${ready} ready and no client waits, as expected for a dead queue.`,
     };
   }
   const lead = explain.health === "flows" ? "It flows." : `${capital(explain.health)}.`;
@@ -59,9 +59,9 @@ export function sentenceOf({ explain, clients, row, rates }: WhySources): Senten
 
 function* movesOf({ out }: Rates, row: QueueRow | undefined): Generator<string> {
   // A rate takes two looks.
-  if (out !== null) yield `${rateText(out)} items a second are completed`;
+  if (out !== null) yield `${rateText(out)} items per second are completed`;
   if (row?.ready === 0) yield "nothing is ready";
-  else if (row !== undefined) yield `${many(row.ready, "is", "are")} ready`;
+  else if (row !== undefined) yield `${plural(row.ready, "is", "are")} ready`;
 }
 
 function capital(text: string): string {

@@ -4,7 +4,7 @@ import { copyCall } from "../../components/copy.ts";
 import { Countdown } from "../../components/figures.tsx";
 import { StateGlyph } from "../../components/glyph/glyph.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
-import { spanText, unturned } from "../../format.ts";
+import { spanText, withVisibleMarks } from "../../format.ts";
 import { useServerNow } from "../../state/server-time.ts";
 import type { QueueState } from "./queue-state.ts";
 import { comingOf, findingsOf, findingWord, sentenceOf } from "./status-sentence.ts";
@@ -19,21 +19,21 @@ export function Status({ state }: { readonly state: QueueState }): ReactNode {
   }
   const sources = { explain: explain.data, clients: clients.data, row, rates };
   const { paused, others } = findingsOf(explain.data);
-  const { look, glyph } = findingWord(others[0]?.what ?? explain.data.health);
+  const { tone, glyph } = findingWord(others[0]?.what ?? explain.data.health);
   const { lead, text } = sentenceOf(sources);
   return (
-    <section className={`why h-${look}`} aria-label="Why">
+    <section className={`why h-${tone}`} aria-label="Why">
       <StateGlyph name={glyph} />
       <div>
         {paused && (
           <p>
-            <b>Paused.</b> {unturned(paused.text)}
+            <b>Paused.</b> {withVisibleMarks(paused.text)}
             <Since since={paused.since} />
           </p>
         )}
         {lead !== "" && (
           <p>
-            <b>{lead}</b> {unturned(text)}
+            <b>{lead}</b> {withVisibleMarks(text)}
           </p>
         )}
         <p className="next">
@@ -88,5 +88,5 @@ function Coming({ sources }: { readonly sources: Parameters<typeof comingOf>[0] 
 function Since({ since }: { readonly since: string | undefined }): ReactNode {
   const now = useServerNow();
   if (since === undefined) return null;
-  return ` It has been so for ${spanText(now - Date.parse(since))}.`;
+  return ` This has lasted for ${spanText(now - Date.parse(since))}.`;
 }

@@ -7,9 +7,9 @@ import { useMayOn, useWhoAmI } from "../../api/permissions.ts";
 import { useChange } from "../../api/use-change.ts";
 import { Button } from "../../components/button.tsx";
 import { ChangeDialog } from "../../components/dialog/dialog.tsx";
-import { many } from "../../format.ts";
+import { plural } from "../../format.ts";
 
-const commitsText = (count: number) => many(count, "commit", "commits");
+const commitsText = (count: number) => plural(count, "commit", "commits");
 
 export function LostCommits({ alarms }: { readonly alarms: readonly OverviewAlarm[] }): ReactNode {
   const isAsked = useWhoAmI() !== undefined;

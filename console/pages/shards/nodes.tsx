@@ -12,7 +12,7 @@ import { Section } from "../../components/section.tsx";
 import { type Column, Table } from "../../components/table/table.tsx";
 import { countText, rateText, spanText } from "../../format.ts";
 import { useMachineNow } from "../../state/server-time.ts";
-import { hostText, lookOf, tookText } from "./shards.ts";
+import { conditionOf, hostText, latencyText } from "./shards.ts";
 
 interface NodesProps {
   readonly shards: readonly OverviewShard[];
@@ -90,8 +90,8 @@ function Clamp({ shards }: { readonly shards: readonly OverviewShard[] }): React
   return (
     <ol className="clamp" aria-label="Shards that it owns">
       {shards.map((shard) => {
-        const look = lookOf(shard);
-        const words = look === "well" ? "" : `, ${look}`;
+        const look = conditionOf(shard);
+        const words = look === "healthy" ? "" : `, ${look}`;
         return (
           <li key={shard.shard} className={`shard s-${look}`}>
             {shard.shard}
@@ -105,10 +105,10 @@ function Clamp({ shards }: { readonly shards: readonly OverviewShard[] }): React
 
 function Slowest({ shards }: { readonly shards: readonly OverviewShard[] }): ReactNode {
   const worst = Math.max(0, ...shards.map(({ commit_p99_us: p99 }) => p99));
-  const isSlow = shards.some((shard) => lookOf(shard) === "slow");
+  const isSlow = shards.some((shard) => conditionOf(shard) === "slow");
   return (
     <div className={isSlow ? "n warn" : "n"}>
-      {tookText(worst)}
+      {latencyText(worst)}
       <small>commit p99, the slowest</small>
     </div>
   );

@@ -9,7 +9,7 @@ const series = (commits: number[], p99Us: number[]) =>
     ],
   });
 
-test("historyOf: 90 points, the last last, commits by the second, and a gap before the server was", () => {
+test("historyOf: 90 points, the latest last, commits per second, and a gap before the server's start", () => {
   const { commits, p99Us } = series([5, 0, 120], [900, 0, 4_000]);
   expect([commits.length, p99Us.length]).toEqual([90, 90]);
   expect(commits.slice(-4)).toEqual([null, 0.5, 0, 12]);

@@ -23,7 +23,7 @@ export function useShardHistory(shard: number, shown: number): ShardHistory {
   const mayRead = useMayOn("read", null);
   const everyMs = pointMs * Math.ceil(shown / atOnceMax);
   const body = { shard, names: ["commits", "commit_p99_us"], step: "10s" };
-  const { data } = useQuery("series", body, { everyMs, isWanted: mayRead });
+  const { data } = useQuery("series", body, { everyMs, isEnabled: mayRead });
   return data === undefined ? noHistory : historyOf(data);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { OverviewShard } from "../../../openapi/schemas.ts";
-import { inOrder, lookOf, tookText } from "./shards.ts";
+import { conditionOf, inOrder, latencyText } from "./shards.ts";
 
 const shard = (number: number, change: Partial<OverviewShard> = {}): OverviewShard => ({
   shard: number,
@@ -19,7 +19,7 @@ const shard = (number: number, change: Partial<OverviewShard> = {}): OverviewSha
   ...change,
 });
 
-test("what is the matter comes first, then the numbers", () => {
+test("shards: trouble comes first, then the number", () => {
   const shards = [
     shard(3),
     shard(1),
@@ -28,13 +28,13 @@ test("what is the matter comes first, then the numbers", () => {
     shard(5, { state: "down" }),
     shard(0, { state: "full" }),
   ];
-  expect(inOrder(shards).map((each) => [each.shard, lookOf(each)])).toEqual([
+  expect(inOrder(shards).map((each) => [each.shard, conditionOf(each)])).toEqual([
     [5, "down"],
     [0, "full"],
-    [2, "harmed"],
+    [2, "damaged"],
     [4, "slow"],
-    [1, "well"],
-    [3, "well"],
+    [1, "healthy"],
+    [3, "healthy"],
   ]);
 });
 
@@ -43,6 +43,6 @@ test.each([
   [250, "250 µs"],
   [2_540, "2.5 ms"],
   [184_000, "184 ms"],
-])("%d µs are said as %s", (us, text) => {
-  expect(tookText(us)).toBe(text);
+])("latencyText: %d µs is %s", (us, text) => {
+  expect(latencyText(us)).toBe(text);
 });

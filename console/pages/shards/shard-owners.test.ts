@@ -17,7 +17,7 @@ function cluster(...owners: readonly string[]): NodesListReply {
   };
 }
 
-test("shards that are free, or whose owner is gone, are named in one line", () => {
+test("unownedText: free shards and shards without a live owner are named in one line", () => {
   expect(unownedText(cluster(first, first))).toBe(null);
   expect(unownedText(cluster(first, ""))).toBe(
     "Shard 1 has no live owner: its calls wait for one.",
@@ -28,7 +28,7 @@ test("shards that are free, or whose owner is gone, are named in one line", () =
   expect(unownedText({ items: [], shards: [] })).toBe(null);
 });
 
-test("a node is named by its host and port", () => {
+test("hostText: a node is named by host and port", () => {
   expect(["http://queue-1:9090", "https://10.0.0.7"].map(hostText)).toEqual([
     ...["queue-1:9090", "10.0.0.7"],
   ]);

@@ -7,19 +7,19 @@ import type { QueueRow } from "../../state/overview-state.ts";
 import { useServerNow } from "../../state/server-time.ts";
 import { useShardHistory } from "./shard-history.ts";
 import {
+  conditionOf,
   inOrder,
+  latencyText,
   loadsOf,
-  lookOf,
   noLoad,
+  type ShardCondition,
   type ShardLoad,
-  type ShardLook,
-  tookText,
 } from "./shards.ts";
 
 interface Row {
   readonly of: OverviewShard;
   readonly load: ShardLoad;
-  readonly look: ShardLook;
+  readonly look: ShardCondition;
   /** How many shards are shown. */
   readonly shown: number;
 }
@@ -60,13 +60,13 @@ const columns: readonly Column<Row>[] = [
     title: "p50",
     className: "n",
     meaning: "Half of the commits of the last minute took at most this long",
-    cell: ({ of }) => tookText(of.commit_p50_us),
+    cell: ({ of }) => latencyText(of.commit_p50_us),
   },
   {
     title: "p99",
     className: "n",
     meaning: "99 of 100 commits of the last minute took at most this long",
-    cell: ({ of }) => tookText(of.commit_p99_us),
+    cell: ({ of }) => latencyText(of.commit_p99_us),
     look: ({ look }) => look === "slow" && "warn",
   },
   {
@@ -124,7 +124,7 @@ export function ShardTable({ shards, queues }: ShardTableProps): ReactNode {
         label="Shards"
         columns={columns}
         rows={inOrder(shards).map((of) => {
-          return { of, load: loads.get(of.shard) ?? noLoad, look: lookOf(of), shown };
+          return { of, load: loads.get(of.shard) ?? noLoad, look: conditionOf(of), shown };
         })}
         keyOf={({ of }) => of.shard}
       />

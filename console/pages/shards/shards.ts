@@ -6,24 +6,24 @@ import type { QueueRow } from "../../state/overview-state.ts";
 /** Clients wait for each commit. */
 const slowUs = 100_000;
 
-export type ShardLook = "down" | "full" | "slow" | "harmed" | "well";
+export type ShardCondition = "down" | "full" | "slow" | "damaged" | "healthy";
 
-export function lookOf(shard: OverviewShard): ShardLook {
+export function conditionOf(shard: OverviewShard): ShardCondition {
   if (shard.state === "down") return "down";
   if (shard.state === "full") return "full";
-  if (shard.quarantined > 0 || shard.miscounted > 0) return "harmed";
-  return shard.commit_p99_us >= slowUs ? "slow" : "well";
+  if (shard.quarantined > 0 || shard.miscounted > 0) return "damaged";
+  return shard.commit_p99_us >= slowUs ? "slow" : "healthy";
 }
 
-const worstFirst: readonly ShardLook[] = ["down", "full", "harmed", "slow", "well"];
+const worstFirst: readonly ShardCondition[] = ["down", "full", "damaged", "slow", "healthy"];
 
 /** Trouble comes first, then the number: rows of healthy shards never change places. */
 export function inOrder(shards: readonly OverviewShard[]): readonly OverviewShard[] {
-  const rank = (shard: OverviewShard) => worstFirst.indexOf(lookOf(shard));
+  const rank = (shard: OverviewShard) => worstFirst.indexOf(conditionOf(shard));
   return shards.toSorted((a, b) => rank(a) - rank(b) || a.shard - b.shard);
 }
 
-export function tookText(us: number): string {
+export function latencyText(us: number): string {
   if (us === 0) return "–";
   if (us < 1_000) return `${us} µs`;
   return `${(us / 1_000).toFixed(us < 10_000 ? 1 : 0)} ms`;

@@ -7,35 +7,38 @@ import { Countdown } from "../../../components/figures.tsx";
 import { Refusal } from "../../../components/refusal.tsx";
 import { itemsText } from "../../../format.ts";
 import { useQueueNames } from "../../../state/overview-poll.ts";
-import { type Meant, noWishes, type Verb, type Wishes } from "./changes.ts";
+import { type ChangeOptions, type ChangeTarget, defaultOptions, type Verb } from "./changes.ts";
 import { RedriveForecast } from "./redrive-forecast.tsx";
-import { useChange } from "./use-item-change.ts";
+import { useItemChange } from "./use-item-change.ts";
 import { wordings } from "./wording.ts";
 
-interface ItemChangeProps {
+interface ItemChangeDialogProps {
   readonly verb: Verb;
-  readonly meant: Meant;
+  readonly target: ChangeTarget;
   /** The open item, if the change is for it alone. */
   readonly item?: FoundItem;
-  readonly wishes?: Partial<Wishes>;
+  readonly options?: Partial<ChangeOptions>;
   readonly onDone?: () => void;
   readonly onClose: () => void;
 }
 
 /** The server counts the items first; the button has that count. */
-export function ItemChange(props: ItemChangeProps): ReactNode {
-  const { verb, meant, onDone, onClose } = props;
-  const [wishes, setWishes] = useState({ ...noWishes, ...props.wishes });
+export function ItemChangeDialog(props: ItemChangeDialogProps): ReactNode {
+  const { verb, target, onDone, onClose } = props;
+  const [options, setOptions] = useState({ ...defaultOptions, ...props.options });
   const [typed, setTyped] = useState("");
-  const { calls, count, counted, dry, run, isSettled } = useChange({ verb, meant, wishes }, () => {
-    onDone?.();
-    onClose();
-  });
+  const { calls, count, counted, dry, run, isSettled } = useItemChange(
+    { verb, target, options },
+    () => {
+      onDone?.();
+      onClose();
+    },
+  );
   const { verb: word, effect, none, isHarm, takesReason } = wordings[verb];
-  const isByFilter = meant.parts.some(({ filter }) => filter !== undefined);
+  const isByFilter = target.parts.some(({ filter }) => filter !== undefined);
   // A removal by a filter cannot be undone, and has to be confirmed with the name of the queue.
   const asksName = isHarm && isByFilter;
-  const isNamed = !asksName || typed === meant.queueName;
+  const isNamed = !asksName || typed === target.queueName;
   return (
     <ChangeDialog
       title={count === undefined ? `${word} …` : `${word} ${itemsText(count)}`}
@@ -55,17 +58,17 @@ export function ItemChange(props: ItemChangeProps): ReactNode {
       {takesReason && (
         <Field
           label="Reason"
-          value={wishes.reason}
-          onChange={(reason) => setWishes({ ...wishes, reason })}
+          value={options.reason}
+          onChange={(reason) => setOptions({ ...options, reason })}
         />
       )}
       {verb === "redrive" && (
         <>
-          <RedriveWishes wishes={wishes} onChange={setWishes} />
-          <RedriveForecast count={count} dryRun={counted} perSecond={wishes.perSecond} />
+          <RedriveOptions options={options} onChange={setOptions} />
+          <RedriveForecast count={count} dryRun={counted} perSecond={options.perSecond} />
         </>
       )}
-      {asksName && <NameField name={meant.queueName} value={typed} onChange={setTyped} />}
+      {asksName && <NameField name={target.queueName} value={typed} onChange={setTyped} />}
     </ChangeDialog>
   );
 }
@@ -80,16 +83,16 @@ function Holder({ of: { holder, lease_deadline: until } }: { readonly of: FoundI
   );
 }
 
-interface RedriveWishesProps {
-  readonly wishes: Wishes;
-  readonly onChange: (wishes: Wishes) => void;
+interface RedriveOptionsProps {
+  readonly options: ChangeOptions;
+  readonly onChange: (options: ChangeOptions) => void;
 }
 
 const numberOf = (text: string) => Number(text.replace(/\D/g, "").slice(0, 9));
 const textOf = (number: number) => (number === 0 ? "" : String(number));
 
 /** Destination, rate and limit. */
-function RedriveWishes({ wishes, onChange }: RedriveWishesProps): ReactNode {
+function RedriveOptions({ options, onChange }: RedriveOptionsProps): ReactNode {
   const names = useQueueNames();
   const me = useWhoAmI();
   return (
@@ -98,8 +101,8 @@ function RedriveWishes({ wishes, onChange }: RedriveWishesProps): ReactNode {
         <span>To</span>
         <select
           className="t long"
-          value={wishes.to}
-          onChange={({ target }) => onChange({ ...wishes, to: target.value })}
+          value={options.to}
+          onChange={({ target }) => onChange({ ...options, to: target.value })}
         >
           <option value="">
             {me === undefined || isForAll(me, "admin") ? "where each came from" : "choose a queue"}
@@ -110,14 +113,14 @@ function RedriveWishes({ wishes, onChange }: RedriveWishesProps): ReactNode {
       <Field
         label="Per second"
         placeholder="no limit"
-        value={textOf(wishes.perSecond)}
-        onChange={(text) => onChange({ ...wishes, perSecond: numberOf(text) })}
+        value={textOf(options.perSecond)}
+        onChange={(text) => onChange({ ...options, perSecond: numberOf(text) })}
       />
       <Field
         label="Items at most"
         placeholder="no limit"
-        value={textOf(wishes.limit)}
-        onChange={(text) => onChange({ ...wishes, limit: numberOf(text) })}
+        value={textOf(options.limit)}
+        onChange={(text) => onChange({ ...options, limit: numberOf(text) })}
       />
     </>
   );

@@ -1,17 +1,21 @@
 import { expect, test } from "bun:test";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
-import { callOf, callsOf, meantByIds, noWishes } from "./changes.ts";
+import { callOf, callsOf, defaultOptions, targetByIds } from "./changes.ts";
 
 const item = (id: string, partition: number, state: string) =>
   ({ id, partition, state }) as FoundItem;
 
-test("items that are held: a call for each partition, by ids, and none that counts a retry", () => {
-  const meant = meantByIds("orders", [
+test("callsOf: leased items take a call per partition, by ids, and no dry run of a retry", () => {
+  const target = targetByIds("orders", [
     item("a", 0, "leased"),
     item("b", 3, "leased"),
     item("c", 0, "leased"),
   ]);
-  const change = { verb: "retry", meant, wishes: { ...noWishes, reason: "stuck" } } as const;
+  const change = {
+    verb: "retry",
+    target,
+    options: { ...defaultOptions, reason: "stuck" },
+  } as const;
   expect(callsOf(change, undefined).map(({ body }) => body)).toEqual([
     {
       queue_name: "orders",
@@ -24,16 +28,16 @@ test("items that are held: a call for each partition, by ids, and none that coun
     { queue_name: "orders", partition: 3, items: [{ id: "b", reason: "stuck" }] },
   ]);
   expect(callOf(change, { ids: ["a"], partition: 0 }, { isDry: true })).toBeNull();
-  expect(callsOf({ verb: "deleteHeld", meant, wishes: noWishes }, [2, 1])[1]).toEqual({
+  expect(callsOf({ verb: "deleteHeld", target, options: defaultOptions }, [2, 1])[1]).toEqual({
     id: "deleteItems",
     body: { queue_name: "orders", partition: 3, ids: ["b"], expect: 1 },
   });
 });
 
-test("others: one task, by ids or by filter, that does no more than was counted", () => {
-  const meant = meantByIds("orders", [item("a", 0, "scheduled"), item("b", 3, "scheduled")]);
-  const wishes = { ...noWishes, reason: "by mistake", perSecond: 50 };
-  expect(callsOf({ verb: "reject", meant, wishes }, [2])).toEqual([
+test("callsOf: other items take one task, by ids or filter, bounded by the count", () => {
+  const target = targetByIds("orders", [item("a", 0, "scheduled"), item("b", 3, "scheduled")]);
+  const options = { ...defaultOptions, reason: "by mistake", perSecond: 50 };
+  expect(callsOf({ verb: "reject", target, options }, [2])).toEqual([
     {
       id: "repair",
       body: {
@@ -50,7 +54,7 @@ test("others: one task, by ids or by filter, that does no more than was counted"
   const all = { queueName: "dead", state: null, parts: [{ filter: { reason: "" } }] };
   expect(
     callOf(
-      { verb: "redrive", meant: all, wishes: { ...noWishes, to: "a", limit: 9 } },
+      { verb: "redrive", target: all, options: { ...defaultOptions, to: "a", limit: 9 } },
       all.parts[0] ?? {},
       {
         isDry: true,

@@ -15,14 +15,14 @@ export interface Part {
   readonly filter?: ItemFilter;
 }
 
-export interface Meant {
+export interface ChangeTarget {
   readonly queueName: string;
   /** `null`: any that are not leased. */
   readonly state: "ready" | "leased" | "scheduled" | null;
   readonly parts: readonly Part[];
 }
 
-export interface Wishes {
+export interface ChangeOptions {
   readonly reason: string;
   /** For a redrive; `""`: the queue that each came from. */
   readonly to: string;
@@ -31,10 +31,10 @@ export interface Wishes {
   readonly limit: number;
 }
 
-export const noWishes: Wishes = { reason: "", to: "", perSecond: 0, limit: 0 };
+export const defaultOptions: ChangeOptions = { reason: "", to: "", perSecond: 0, limit: 0 };
 
 /** A key that is not for all queues needs a destination. */
-export function isToldWhere(verb: Verb, { to }: Wishes, isForAll: boolean): boolean {
+export function hasDestination(verb: Verb, { to }: ChangeOptions, isForAll: boolean): boolean {
   return verb !== "redrive" || isForAll || to !== "";
 }
 
@@ -45,7 +45,7 @@ export function verbsFor(state: ItemState): readonly Verb[] {
 }
 
 /** Items of one state by their ids. */
-export function meantByIds(queueName: string, items: readonly FoundItem[]): Meant {
+export function targetByIds(queueName: string, items: readonly FoundItem[]): ChangeTarget {
   const state = items[0]?.state;
   if (state !== "leased") {
     const known = state === "ready" || state === "scheduled" ? state : null;
@@ -68,21 +68,21 @@ interface Guard {
   readonly expect?: number;
 }
 
-interface Change {
+export interface ItemChange {
   readonly verb: Verb;
-  readonly meant: Meant;
-  readonly wishes: Wishes;
+  readonly target: ChangeTarget;
+  readonly options: ChangeOptions;
 }
 
 /** `null`: the call cannot count, and takes all of its ids or none. */
-export function callOf(change: Change, part: Part, { isDry, expect }: Guard): Call | null {
-  const { verb, meant, wishes } = change;
-  const { queueName, state } = meant;
+export function callOf(change: ItemChange, part: Part, { isDry, expect }: Guard): Call | null {
+  const { verb, target, options } = change;
+  const { queueName, state } = target;
   const { ids = [], partition = 0, filter } = part;
   const guard = isDry ? { dry_run: true } : expect === undefined ? {} : { expect };
   if (verb === "retry" || verb === "giveUp") {
     if (isDry) return null;
-    const reason = wishes.reason === "" ? {} : { reason: wishes.reason };
+    const reason = options.reason === "" ? {} : { reason: options.reason };
     const items = ids.map((id) => ({ id, ...(verb === "giveUp" && { dead: true }), ...reason }));
     return { id: "retry", body: { queue_name: queueName, partition, items } };
   }
@@ -95,20 +95,23 @@ export function callOf(change: Change, part: Part, { isDry, expect }: Guard): Ca
   const task = {
     queue_name: queueName,
     ...(filter === undefined ? { ids: [...ids] } : { filter }),
-    ...(wishes.limit > 0 && { limit: wishes.limit }),
-    ...(wishes.perSecond > 0 && { per_second: wishes.perSecond }),
+    ...(options.limit > 0 && { limit: options.limit }),
+    ...(options.perSecond > 0 && { per_second: options.perSecond }),
     ...guard,
   };
   if (verb === "redrive") {
-    return { id: "redrive", body: { ...task, ...(wishes.to !== "" && { to: wishes.to }) } };
+    return { id: "redrive", body: { ...task, ...(options.to !== "" && { to: options.to }) } };
   }
   const of = verb !== "promote" && state !== null && state !== "leased" ? { state } : {};
-  const reason = verb === "reject" && wishes.reason !== "" ? { reason: wishes.reason } : {};
+  const reason = verb === "reject" && options.reason !== "" ? { reason: options.reason } : {};
   return { id: "repair", body: { action: verb, ...of, ...reason, ...task } };
 }
 
-export function callsOf(change: Change, counts: readonly number[] | undefined): readonly Call[] {
-  return change.meant.parts.flatMap((part, at) => {
+export function callsOf(
+  change: ItemChange,
+  counts: readonly number[] | undefined,
+): readonly Call[] {
+  return change.target.parts.flatMap((part, at) => {
     const expect = counts?.[at];
     const call = callOf(change, part, expect === undefined ? {} : { expect });
     return call === null ? [] : [call];

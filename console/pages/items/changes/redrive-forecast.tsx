@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Destination } from "../../../../openapi/schemas.ts";
-import { Noted } from "../../../components/figures.tsx";
+import { ClockTime } from "../../../components/figures.tsx";
 import { countText, spanText } from "../../../format.ts";
 import type { Counted } from "./use-item-change.ts";
 
@@ -18,7 +18,7 @@ export function RedriveForecast(props: RedriveForecastProps): ReactNode {
   const none = count === undefined ? "counting" : "none of them is ready";
   return (
     <table className="dry-run" aria-label="Dry run">
-      <caption>dry run {dryRun && <Noted at={dryRun.seenAt} />}</caption>
+      <caption>dry run {dryRun && <ClockTime at={dryRun.seenAt} />}</caption>
       <tbody>
         {dryRun?.destinations.map((to) => (
           <DestinationRow key={to.queue_name} of={to} />

@@ -6,37 +6,38 @@ import { useEffect, useState } from "react";
 import type { Destination, ItemCounts } from "../../../../openapi/schemas.ts";
 import { ask, type Call } from "../../../api/call.ts";
 import { isForAll, useWhoAmI } from "../../../api/permissions.ts";
-import { isAwaited } from "../../../api/session.ts";
+import { mayCall } from "../../../api/session.ts";
 import { useFetched } from "../../../api/use-query.ts";
 import { itemsText } from "../../../format.ts";
 import { pollNow } from "../../../state/overview-poll.ts";
 import { showToast } from "../../../state/toast.ts";
 import { changedIds, refreshItems } from "../source.ts";
-import { callOf, callsOf, isToldWhere, type Meant, type Verb, type Wishes } from "./changes.ts";
+import {
+  type ChangeOptions,
+  type ChangeTarget,
+  callOf,
+  callsOf,
+  hasDestination,
+  type ItemChange,
+} from "./changes.ts";
 import { wordings } from "./wording.ts";
-
-export interface Change {
-  readonly verb: Verb;
-  readonly meant: Meant;
-  readonly wishes: Wishes;
-}
 
 const typingMs = 300;
 
-export function useChange(change: Change, onDone: () => void) {
-  const { verb, meant } = change;
+export function useItemChange(change: ItemChange, onDone: () => void) {
+  const { verb, target } = change;
   const client = useQueryClient();
-  const wishes = useSettled(change.wishes);
+  const options = useSettled(change.options);
   const me = useWhoAmI();
-  const isWanted = me !== undefined && isToldWhere(verb, wishes, isForAll(me, "admin"));
-  const key = ["dry-run", verb, meant, wishes.to, wishes.limit];
-  const read = () => countsOf({ verb, meant, wishes });
-  const dry = useFetched(key, read, { isWanted, retry: false, staleMs: Infinity, keptMs: 0 });
+  const isEnabled = me !== undefined && hasDestination(verb, options, isForAll(me, "admin"));
+  const key = ["dry-run", verb, target, options.to, options.limit];
+  const read = () => countsOf({ verb, target, options });
+  const dry = useFetched(key, read, { isEnabled, retry: false, staleMs: Infinity, keptMs: 0 });
   const counted = dry.isSuccess && !dry.isFetching ? dry.data : undefined;
-  const count = counted && changedBy(counted, wishes.limit);
+  const count = counted && changedBy(counted, options.limit);
   const calls = callsOf(change, counted?.counts);
   // Only these of the typed values change the count.
-  const isSettled = wishes.to === change.wishes.to && wishes.limit === change.wishes.limit;
+  const isSettled = options.to === change.options.to && options.limit === change.options.limit;
   const refresh = () => {
     refreshItems(client);
     for (const name of ["explainItem", "groups", "listTasks"]) {
@@ -47,14 +48,14 @@ export function useChange(change: Change, onDone: () => void) {
   const run = useMutation({
     mutationFn: () => makeCalls(calls),
     onSuccess: (taskIds) => {
-      const what = `${itemsText(count ?? 0)} of ${meant.queueName}`;
+      const what = `${itemsText(count ?? 0)} of ${target.queueName}`;
       if (taskIds.length === 0) {
-        noteChanged(meant);
+        noteChanged(target);
         showToast(`${wordings[verb].done}: ${what}`);
       } else showToast(`began to ${wordings[verb].verb.toLowerCase()} ${what}`);
       for (const id of taskIds) {
         void followTask(id, (isWhole) => {
-          if (isWhole) noteChanged(meant);
+          if (isWhole) noteChanged(target);
           refresh();
         });
       }
@@ -67,18 +68,18 @@ export function useChange(change: Change, onDone: () => void) {
   return { calls, count, counted, dry, run, isSettled };
 }
 
-/** Items that a filter meant are known once the list is refreshed. */
-function noteChanged({ parts }: Meant): void {
+/** The items of a filter are known once the list is refreshed. */
+function noteChanged({ parts }: ChangeTarget): void {
   changedIds.set(new Set([...changedIds.get(), ...parts.flatMap(({ ids = [] }) => ids)]));
 }
 
 /** The value when the typing stopped. */
-function useSettled(wishes: Wishes): Wishes {
-  const [settled, setSettled] = useState(wishes);
+function useSettled(options: ChangeOptions): ChangeOptions {
+  const [settled, setSettled] = useState(options);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(wishes), typingMs);
+    const timer = setTimeout(() => setSettled(options), typingMs);
     return () => clearTimeout(timer);
-  }, [wishes]);
+  }, [options]);
   return settled;
 }
 
@@ -91,10 +92,10 @@ export interface Counted {
   readonly seenAt: number;
 }
 
-async function countsOf(change: Change): Promise<Counted> {
+async function countsOf(change: ItemChange): Promise<Counted> {
   const counts: number[] = [];
   const destinations: Destination[] = [];
-  for (const part of change.meant.parts) {
+  for (const part of change.target.parts) {
     const call = callOf(change, part, { isDry: true });
     const reply = call && (await ask(call.id, call.body));
     counts.push(reply === null ? (part.ids?.length ?? 0) : countIn(reply));
@@ -148,7 +149,7 @@ export async function followTask(id: string, onEnded: (isWhole: boolean) => void
     const pauseMs = lookMs[Math.min(look, lookMs.length - 1)];
     await new Promise((done) => setTimeout(done, pauseMs));
     // A call without a required key would only bring up the login.
-    if (!isAwaited()) continue;
+    if (!mayCall()) continue;
     try {
       const task = await ask("taskInfo", { task_id: id });
       if (task.state === "running") continue;

@@ -2,35 +2,37 @@ import { type ReactNode, useState } from "react";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
 import { mayOn, useWhoAmI } from "../../../api/permissions.ts";
 import { Button } from "../../../components/button.tsx";
-import { ItemChange } from "./change-dialog.tsx";
-import type { Meant, Verb } from "./changes.ts";
+import { ItemChangeDialog } from "./change-dialog.tsx";
+import type { ChangeTarget, Verb } from "./changes.ts";
 import { wordings } from "./wording.ts";
 
 interface VerbButtonsProps {
   readonly verbs: readonly Verb[];
-  readonly meantNow: () => Meant;
+  readonly targetNow: () => ChangeTarget;
   /** If the change is for this item alone. */
   readonly item?: FoundItem;
   readonly onDone?: () => void;
 }
 
 /** A button for each change, and the dialog of the change. */
-export function VerbButtons({ verbs, meantNow, item, onDone }: VerbButtonsProps): ReactNode {
+export function VerbButtons({ verbs, targetNow, item, onDone }: VerbButtonsProps): ReactNode {
   // Fixed when the button is pressed.
-  const [open, setOpen] = useState<{ verb: Verb; meant: Meant; item?: FoundItem } | null>(null);
+  const [open, setOpen] = useState<{ verb: Verb; target: ChangeTarget; item?: FoundItem } | null>(
+    null,
+  );
   return (
     <>
       {verbs.map((verb) => (
         <Button
           key={verb}
           look={wordings[verb].isHarm ? "harm" : "plain"}
-          onClick={() => setOpen({ verb, meant: meantNow(), ...(item && { item }) })}
+          onClick={() => setOpen({ verb, target: targetNow(), ...(item && { item }) })}
         >
           {wordings[verb].open}
         </Button>
       ))}
       {open !== null && (
-        <ItemChange {...open} {...(onDone && { onDone })} onClose={() => setOpen(null)} />
+        <ItemChangeDialog {...open} {...(onDone && { onDone })} onClose={() => setOpen(null)} />
       )}
     </>
   );

@@ -170,18 +170,19 @@ function useListed(source: Source, { data, hasNextPage }: ReturnType<typeof useF
   return { items, isWhole, seenAt: pages[0]?.seenAt ?? null, counted };
 }
 
-const teaches = {
+const emptyTexts = {
   ready:
     "Nothing is ready. An item produced without enqueue_at is ready at once, until it is leased.",
   leased:
     "No item of this queue is leased. queue.lease leases items to a consumer, until they are completed or the lease lapses.",
   scheduled:
-    "Nothing waits for its time. Items that are produced with enqueue_at do, and items that are given back with retry_at.",
-  dead: "No item of this queue has died. One does when its attempts are used up, when it expires, or when it is given up.",
+    "Nothing is scheduled. Items produced with enqueue_at are, and items retried with retry_at.",
+  dead: "No item of this queue has died. An item dies when its attempts are used up, when it expires, or when it is rejected.",
 } as const;
 
 export function NoItems({ view }: { readonly view: View }): ReactNode {
-  if (view.conditions.length === 0) return <Empty glyph={view.state}>{teaches[view.state]}</Empty>;
+  if (view.conditions.length === 0)
+    return <Empty glyph={view.state}>{emptyTexts[view.state]}</Empty>;
   return (
     <Empty glyph={view.state}>
       No {view.state} item matches this filter.{" "}

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Button } from "../../../components/button.tsx";
-import { Noted } from "../../../components/figures.tsx";
+import { ClockTime } from "../../../components/figures.tsx";
 import { countText } from "../../../format.ts";
 import { useObservablePart } from "../../../state/observable.ts";
 import { pollState } from "../../../state/overview-poll.ts";
@@ -29,13 +29,13 @@ export function MatchCount(props: MatchCountProps): ReactNode {
               {countText(counted.count)}
               {counted.isPart && "+"}
             </b>{" "}
-            match, of {countText(counted.lookedAt)} looked at
+            match, of {countText(counted.lookedAt)} scanned
           </>
         )}
       </span>
       {counted !== undefined && seenAt !== null && (
         <span className="as-of">
-          as of <Noted at={seenAt} />
+          as of <ClockTime at={seenAt} />
         </span>
       )}
       {counted !== undefined && seenAt !== null && (
@@ -64,8 +64,8 @@ function Since({ view, counted }: { readonly view: View; readonly counted: Count
   const now = useObservablePart(pollState, ({ overview }) =>
     state === "dead" ? undefined : overview?.queues.get(view.name)?.[state],
   );
-  if (now === undefined || conditions.length > 0 || counted.isPart) return "look again";
+  if (now === undefined || conditions.length > 0 || counted.isPart) return "refresh";
   const more = now - counted.count;
-  if (more === 0) return "look again";
+  if (more === 0) return "refresh";
   return more > 0 ? `${countText(more)} more since` : `${countText(-more)} fewer since`;
 }

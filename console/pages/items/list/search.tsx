@@ -21,7 +21,9 @@ export function SearchProgress({ source, found, search }: SearchProgressProps): 
     return (
       <div className="under">
         <Button disabled={found.isFetchingNextPage} onClick={search.resume}>
-          {(found.data?.pages.at(-1)?.items.length ?? 0) < pageLimit ? "Look on" : "Load more"}
+          {(found.data?.pages.at(-1)?.items.length ?? 0) < pageLimit
+            ? "Continue searching"
+            : "Load more"}
         </Button>
       </div>
     );
@@ -29,7 +31,7 @@ export function SearchProgress({ source, found, search }: SearchProgressProps): 
   return (
     <div className="under look">
       <Button onClick={search.stop} title="Escape does the same; what was found stays">
-        Stop looking
+        Stop searching
       </Button>
       {total !== null && (
         <>
@@ -37,7 +39,7 @@ export function SearchProgress({ source, found, search }: SearchProgressProps): 
             className="meter"
             max={Math.max(total, lookedAt, 1)}
             value={lookedAt}
-            aria-label="Looked at"
+            aria-label="Scanned"
           />
           <span className="mono">{shareText(lookedAt / Math.max(total, lookedAt, 1))}</span>
         </>

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
 import { Button } from "../../../components/button.tsx";
 import { countText } from "../../../format.ts";
-import { type Meant, meantByIds, type Verb } from "../changes/changes.ts";
+import { type ChangeTarget, targetByIds, type Verb } from "../changes/changes.ts";
 import { VerbButtons } from "../changes/verb-buttons.tsx";
 import type { Counted, Source } from "../source.ts";
 
@@ -15,7 +15,7 @@ interface BulkBarProps {
 
 /** The changes of the selected items. */
 export function BulkBar({ verbs, source, selection, counted }: BulkBarProps): ReactNode {
-  const meant = () => (selection.isAll ? byFilter(source) : byIds(source, selection));
+  const target = () => (selection.isAll ? byFilter(source) : byIds(source, selection));
   return (
     <section className="bulk" aria-label="What is selected">
       <b role="status">
@@ -32,7 +32,7 @@ export function BulkBar({ verbs, source, selection, counted }: BulkBarProps): Re
         none
       </Button>
       <span className="end" />
-      <VerbButtons verbs={verbs} meantNow={meant} onDone={selection.clear} />
+      <VerbButtons verbs={verbs} targetNow={target} onDone={selection.clear} />
     </section>
   );
 }
@@ -42,13 +42,13 @@ function isByFilter({ state, holder, partition }: Source): boolean {
   return state !== "leased" && holder === null && partition === null;
 }
 
-function byFilter({ queueName, state, filter }: Source): Meant {
+function byFilter({ queueName, state, filter }: Source): ChangeTarget {
   return { queueName, state, parts: [{ filter }] };
 }
 
-function byIds({ queueName, state }: Source, { items }: Selection): Meant {
-  const meant = meantByIds(queueName, items);
-  return state === null ? { ...meant, state } : meant;
+function byIds({ queueName, state }: Source, { items }: Selection): ChangeTarget {
+  const target = targetByIds(queueName, items);
+  return state === null ? { ...target, state } : target;
 }
 
 export type Selection = ReturnType<typeof useSelection>;

@@ -15,12 +15,12 @@ function events(...whats: readonly string[]): readonly ItemEvent[] {
 
 const shortOf = (history: readonly ItemEvent[]) =>
   runsOf(history).map((run) =>
-    run.what === "apart"
+    run.what === "single"
       ? run.event.what
       : `[${run.end}: ${run.events.map(({ what }) => what).join(" ")}]`,
   );
 
-test("what happened in one lease stands together, the newest first", () => {
+test("history: the events of one lease are grouped, the newest first", () => {
   const history = events("produced", "leased", "extended", "retried", "due", "leased");
   expect(shortOf(history)).toEqual([
     "[open: leased]",

@@ -30,7 +30,7 @@ export function HistoryView({ of }: { readonly of: ItemExplained }): ReactNode {
       {since !== null && history.length === 0 && <p className="muted">No events since then.</p>}
       <div className="line">
         {runsOf(history).map((run, at) =>
-          run.what === "apart" ? (
+          run.what === "single" ? (
             <Event key={at} event={run.event} zone={zone} />
           ) : (
             <div key={at} className="bracket" data-end={run.end}>
@@ -71,20 +71,20 @@ function Event({ event, zone }: { readonly event: ItemEvent; readonly zone: Zone
   );
 }
 
-export interface Held {
-  readonly what: "held";
+export interface LeaseRun {
+  readonly what: "run";
   /** How the lease ended; `open`: it runs. */
   readonly end: "open" | "lapsed" | "retried" | "done";
   /** The newest first. */
   readonly events: readonly ItemEvent[];
 }
 
-export interface Apart {
-  readonly what: "apart";
+export interface SingleEvent {
+  readonly what: "single";
   readonly event: ItemEvent;
 }
 
-const ends: Readonly<Record<string, Held["end"]>> = {
+const ends: Readonly<Record<string, LeaseRun["end"]>> = {
   completed: "done",
   retried: "retried",
   released: "done",
@@ -96,11 +96,11 @@ const ends: Readonly<Record<string, Held["end"]>> = {
   removed: "done",
 };
 
-export function runsOf(history: readonly ItemEvent[]): readonly (Held | Apart)[] {
-  const runs: (Held | Apart)[] = [];
+export function runsOf(history: readonly ItemEvent[]): readonly (LeaseRun | SingleEvent)[] {
+  const runs: (LeaseRun | SingleEvent)[] = [];
   let open: ItemEvent[] | null = null;
-  const close = (end: Held["end"]) => {
-    if (open !== null) runs.push({ what: "held", end, events: open.toReversed() });
+  const close = (end: LeaseRun["end"]) => {
+    if (open !== null) runs.push({ what: "run", end, events: open.toReversed() });
     open = null;
   };
   for (const event of history) {
@@ -110,7 +110,7 @@ export function runsOf(history: readonly ItemEvent[]): readonly (Held | Apart)[]
       continue;
     }
     if (open === null) {
-      runs.push({ what: "apart", event });
+      runs.push({ what: "single", event });
       continue;
     }
     open.push(event);

@@ -6,7 +6,7 @@ import { Age, Countdown } from "../../../components/figures.tsx";
 import { Attempts, attemptsOf } from "../list/attempts.tsx";
 import { shortId } from "../source.ts";
 
-/** The year that stands for never. */
+/** The year that means never. */
 const never = "9999-";
 
 export function ItemFacts({ item }: { readonly item: FoundItem }): ReactNode {

@@ -7,7 +7,7 @@ import { copyCall, copyText } from "../../../components/copy.ts";
 import { Icon, StateGlyph } from "../../../components/glyph/glyph.tsx";
 import { QueryFault } from "../../../components/refusal.tsx";
 import { Section } from "../../../components/section.tsx";
-import { meantByIds, verbsFor } from "../changes/changes.ts";
+import { targetByIds, verbsFor } from "../changes/changes.ts";
 import { useVerbs, VerbButtons } from "../changes/verb-buttons.tsx";
 import { PayloadView } from "../payload/payload-view.tsx";
 import { type StoredState, shortId } from "../source.ts";
@@ -143,7 +143,11 @@ export function ItemActions({ item }: { readonly item: FoundItem }): ReactNode {
   if (verbs.length === 0) return null;
   return (
     <footer className="item-foot">
-      <VerbButtons verbs={verbs} item={item} meantNow={() => meantByIds(item.queue_name, [item])} />
+      <VerbButtons
+        verbs={verbs}
+        item={item}
+        targetNow={() => targetByIds(item.queue_name, [item])}
+      />
     </footer>
   );
 }

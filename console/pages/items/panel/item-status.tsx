@@ -56,8 +56,8 @@ function Next({ item, at }: { readonly item: FoundItem; readonly at: number }): 
 
 function afterLapse({ attempts, max_attempts: max, dead_deadline: dead }: FoundItem): string {
   const left = max - attempts;
-  if (max === 0 || left > 1) return "Then it goes to the tail.";
-  if (left === 1) return "Then it goes to the tail, with one attempt left.";
+  if (max === 0 || left > 1) return "Then it is requeued at the tail.";
+  if (left === 1) return "Then it is requeued at the tail, with one attempt left.";
   return dead === null ? "Then it is removed." : "Then it goes to the dead queue.";
 }
 
@@ -66,7 +66,7 @@ const afterDeadlineMs = 150;
 
 /** Where an item is and why; refreshed at its next deadline, and every few seconds. */
 export function useExplained(id: string) {
-  return useQuery("explainItem", { id }, { everyMs: pauseMs, isWanted: id !== "", keptMs: 0 });
+  return useQuery("explainItem", { id }, { everyMs: pauseMs, isEnabled: id !== "", keptMs: 0 });
 }
 
 function pauseMs(data: ItemExplained | undefined): number {

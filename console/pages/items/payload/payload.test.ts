@@ -11,7 +11,7 @@ describe("treeOf", () => {
     ["1e400", "1e400"],
     ["-0", "-0"],
     ["12", "12"],
-  ])("a number is shown as it is written: %s", (written, shown) => {
+  ])("treeOf: a number is shown as written: %s", (written, shown) => {
     const found = tree(`{"order":${written}}`);
     if (found.what === "none") {
       // An engine that does not say how it was written is not believed.
@@ -31,18 +31,18 @@ describe("treeOf", () => {
     ["a text", "plain", ""],
     ["a number alone", "12", ""],
     ["nothing", "", ""],
-  ])("there is none of what it would not say all of: %s", (_, text, why) => {
+  ])("treeOf: no tree if it would be incomplete: %s", (_, text, why) => {
     const found = tree(text);
     expect(found.what).toBe("none");
     if (found.what === "none") expect(found.why).toContain(why);
   });
 
-  test("a colon or a quote within a string is no key", () => {
+  test("treeOf: a colon or a quote within a string is not a key", () => {
     expect(tree('{"a":"b\\":","c":["d:",":"]}').what).toBe("tree");
   });
 });
 
-test("hexLine: each byte once, and what is ASCII", () => {
+test("hexLine: each byte, and its ASCII character", () => {
   const bytes = Uint8Array.from({ length: 20 }, (_, at) => at + 60);
   expect(hexLine(bytes, 0)).toBe(
     "000000  3c 3d 3e 3f 40 41 42 43  44 45 46 47 48 49 4a 4b  <=>?@ABCDEFGHIJK",
@@ -50,12 +50,12 @@ test("hexLine: each byte once, and what is ASCII", () => {
   expect(hexLine(bytes, 1)).toBe(`000010  4c 4d 4e 4f${" ".repeat(39)}LMNO`);
 });
 
-test("textOf: what is no UTF-8 is said to be none", () => {
+test("textOf: invalid UTF-8 is reported", () => {
   expect(textOf(bytesOf(btoa("\xff\xfeA")))).toEqual({ text: "\ufffd\ufffdA", isUtf8: false });
   expect(textOf(encode("\ufeffA"))).toEqual({ text: "\ufeffA", isUtf8: true });
 });
 
-test("plainOf: what a terminal would obey is seen", () => {
+test("plainOf: control characters are visible", () => {
   expect(plainOf("\u001b[31mred\n\u202eabc")).toEqual({
     text: "␛[31mred\n⟨U+202e⟩abc",
     hasControls: true,

@@ -1,7 +1,7 @@
 // The views of a payload: bytes, text and tree. Pure. There is a tree only if it contains all of the
 // text.
 
-import { unturned } from "../../../format.ts";
+import { withVisibleMarks } from "../../../format.ts";
 
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const binary = atob(base64);
@@ -10,13 +10,13 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-export interface Text {
+export interface DecodedText {
   readonly text: string;
   /** If not, `text` has marks for the bytes that are not. */
   readonly isUtf8: boolean;
 }
 
-export function textOf(bytes: Uint8Array<ArrayBuffer>): Text {
+export function textOf(bytes: Uint8Array<ArrayBuffer>): DecodedText {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return { text, isUtf8: true };
@@ -49,15 +49,15 @@ export function hexLine(bytes: Uint8Array, line: number): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are made visible.
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
-export interface Plain {
+export interface VisibleText {
   readonly text: string;
   /** Characters that are invisible, or change the direction of text. */
   readonly hasControls: boolean;
 }
 
 /** Control characters are shown as signs: ESC as ␛. */
-export function plainOf(text: string): Plain {
-  const plain = unturned(text).replace(controls, (found) => {
+export function plainOf(text: string): VisibleText {
+  const plain = withVisibleMarks(text).replace(controls, (found) => {
     const code = found.charCodeAt(0);
     return code === 127 ? "␡" : String.fromCharCode(0x2400 + code);
   });
@@ -71,7 +71,7 @@ export type Tree =
 const treeBytesMax = 1_000_000;
 const depthMax = 200;
 
-export function treeOf({ text, isUtf8 }: Text): Tree {
+export function treeOf({ text, isUtf8 }: DecodedText): Tree {
   const none = (why: string): Tree => ({ what: "none", why });
   if (!isUtf8 || !/^\s*[[{]/.test(text)) return none("");
   if (text.length > treeBytesMax) return none("There is no tree above 1 MB.");
@@ -123,16 +123,16 @@ function depthOf(text: string): number {
 }
 
 /** All that is shown of a payload. */
-export interface Read {
+export interface PayloadContent {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isUtf8: boolean;
   readonly textLength: number;
   /** The beginning of the text. */
-  readonly plain: Plain;
+  readonly plain: VisibleText;
   readonly tree: Tree;
 }
 
-export function readPayload(base64: string): Read {
+export function readPayload(base64: string): PayloadContent {
   const bytes = bytesOf(base64);
   const text = textOf(bytes);
   return {

@@ -6,7 +6,7 @@ import { NameField, Option } from "../../../components/dialog/field.tsx";
 import { StateGlyph } from "../../../components/glyph/glyph.tsx";
 import type { GlyphName } from "../../../components/glyph/glyph-paths.ts";
 import { QueryFault } from "../../../components/refusal.tsx";
-import { countText, itemsText, many } from "../../../format.ts";
+import { countText, itemsText, plural } from "../../../format.ts";
 import type { QueueDialogProps } from "../queue-state.ts";
 
 type State = keyof ItemCounts;
@@ -54,7 +54,7 @@ export function ClearDialog({ state, onClose }: QueueDialogProps): ReactNode {
     <ChangeDialog
       title={`Clear ${name}`}
       look="harm go"
-      action={counts ? `Remove ${many(count, "item", "items")}` : "Counting…"}
+      action={counts ? `Remove ${plural(count, "item", "items")}` : "Counting…"}
       isReady={counts !== undefined && count > 0 && typed === name}
       onClose={onClose}
       {...change}
@@ -89,5 +89,5 @@ function lossText(holderCount: number, isWithReady: boolean): string {
   if (!isWithReady) return "only with the ready ones";
   return holderCount === 0
     ? ""
-    : `${many(holderCount, "client loses what it holds", "clients lose what they hold")}`;
+    : `${plural(holderCount, "client loses what it holds", "clients lose what they hold")}`;
 }

@@ -5,7 +5,7 @@ import { sumOf, useChange, useDryRun } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { NameField } from "../../../components/dialog/field.tsx";
 import { QueryFault } from "../../../components/refusal.tsx";
-import { countText, many } from "../../../format.ts";
+import { countText, plural } from "../../../format.ts";
 import type { QueueDialogProps } from "../queue-state.ts";
 
 export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
@@ -23,7 +23,9 @@ export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
     call: { id: "deleteQueue", body: { ...of, force: needsForce && isForced, expect: count } },
     toast: ({ counts: gone }) => {
       const lost = gone === undefined ? 0 : sumOf(gone);
-      return lost === 0 ? `deleted ${name}` : `deleted ${name} and ${many(lost, "item", "items")}`;
+      return lost === 0
+        ? `deleted ${name}`
+        : `deleted ${name} and ${plural(lost, "item", "items")}`;
     },
     onDone: () => {
       onClose();
@@ -31,7 +33,7 @@ export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
     },
   });
   const isConfirmed = count === 0 || typed === name;
-  const action = count === 0 ? `Delete ${name}` : `Delete ${many(count, "item", "items")}`;
+  const action = count === 0 ? `Delete ${name}` : `Delete ${plural(count, "item", "items")}`;
   const dead = inspect.data?.dead_letter ?? 0;
   return (
     <ChangeDialog
@@ -52,14 +54,14 @@ export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
             onChange={({ target }) => setForced(target.checked)}
           />
           {count > 0
-            ? `Delete it with its ${many(count, "item", "items")} (force)`
+            ? `Delete it with its ${plural(count, "item", "items")} (force)`
             : "Delete it anyway (force)"}
         </label>
       )}
       {count > 0 && <NameField name={name} value={typed} onChange={setTyped} />}
       {dead > 0 && (
         <p className="muted">
-          {info.data?.dead_queue} stays, with its {many(dead, "item", "items")}.
+          {info.data?.dead_queue} stays, with its {plural(dead, "item", "items")}.
         </p>
       )}
     </ChangeDialog>
@@ -90,13 +92,13 @@ function Losses({ reply, name }: LossesProps): ReactNode {
       </p>
       {waiting > 0 && (
         <p>
-          {many(waiting, "lease request that waits is", "lease requests that wait are")} answered
+          {plural(waiting, "lease request that waits is", "lease requests that wait are")} answered
           453.
         </p>
       )}
       {dependents.length > 0 && (
         <p>
-          {many(dependents.length, "queue has", "queues have")} no dead queue without {name}:{" "}
+          {plural(dependents.length, "queue has", "queues have")} no dead queue without {name}:{" "}
           <span className="mono">{dependents.slice(0, 5).join(", ")}</span>
           {dependents.length > 5 && " and others"}.
         </p>

@@ -4,7 +4,7 @@ import { sumOf, useChange, useDryRun } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { Field } from "../../../components/dialog/field.tsx";
 import { Refusal } from "../../../components/refusal.tsx";
-import { countText, many } from "../../../format.ts";
+import { countText, plural } from "../../../format.ts";
 import type { QueueDialogProps } from "../queue-state.ts";
 import { draftOf, type EditedSetting, editedOf, settings, updateOf } from "./settings-edit.ts";
 
@@ -38,7 +38,7 @@ function Editing({ before, name, leased, onClose }: EditingProps): ReactNode {
       action={
         edited.length === 0
           ? "Change nothing"
-          : `Change ${many(edited.length, "setting", "settings")}`
+          : `Change ${plural(edited.length, "setting", "settings")}`
       }
       isReady={edited.length > 0}
       onClose={onClose}
@@ -112,11 +112,11 @@ function Surplus({ name, before, after }: SurplusProps): ReactNode {
   if (!isLess) return null;
   if (error !== null) return <Refusal of={error} />;
   const held = data?.counts === undefined ? null : sumOf(data.counts);
-  const gone = many(before - wanted, "partition takes", "partitions take");
+  const gone = plural(before - wanted, "partition takes", "partitions take");
   return (
     <p className="muted">
       {gone} no new items and {before - wanted === 1 ? "is" : "are"} gone when empty;{" "}
-      {held === null ? "…" : `${many(held, "item is", "items are")} in them now`}.
+      {held === null ? "…" : `${plural(held, "item is", "items are")} in them now`}.
     </p>
   );
 }

@@ -3,7 +3,7 @@ import { useChange } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { Field, Option } from "../../../components/dialog/field.tsx";
 import { StateGlyph } from "../../../components/glyph/glyph.tsx";
-import { countText, many, rateText } from "../../../format.ts";
+import { countText, plural, rateText } from "../../../format.ts";
 import type { QueueDialogProps } from "../queue-state.ts";
 
 export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
@@ -36,7 +36,7 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
             <small>
               {asking === 0
                 ? "no client waits now"
-                : `${many(asking, "client keeps its", "clients keep their")} place in line`}
+                : `${plural(asking, "client keeps its", "clients keep their")} place in line`}
               , nothing is granted
             </small>
           </span>
@@ -44,7 +44,7 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
         <Option isChosen={produce} onChoose={setProduce}>
           <StateGlyph name="in" />
           <span>
-            produces <small>refused with 453, {rateText(rates.in)} items a second now</small>
+            produces <small>refused with 453, {rateText(rates.in)} items per second now</small>
           </span>
         </Option>
       </fieldset>
@@ -52,7 +52,7 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
         {leased === 0
           ? "Nothing is leased. "
           : `${countText(leased)} leased items may still be completed. `}
-        Time goes on: items fall due, lapse and expire.
+        Meanwhile items still fall due, lapse and expire.
       </p>
       <Field
         label="Reason"
@@ -84,7 +84,7 @@ export function ResumeDialog({ state, onClose }: QueueDialogProps): ReactNode {
         {countText(row?.ready ?? 0)} items are ready.{" "}
         {asking === 0
           ? "No client waits."
-          : `${many(asking, "client that waits is", "clients that wait are")} served at once, in their order.`}
+          : `${plural(asking, "client that waits is", "clients that wait are")} served at once, in their order.`}
       </p>
     </ChangeDialog>
   );

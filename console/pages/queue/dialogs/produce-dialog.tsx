@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { useChange } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { Field } from "../../../components/dialog/field.tsx";
-import { many } from "../../../format.ts";
+import { plural } from "../../../format.ts";
 import type { QueueDialogProps } from "../queue-state.ts";
 
 export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
@@ -53,7 +53,7 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
         A real item:{" "}
         {asking === 0
           ? "the next lease gets it."
-          : `the next of ${many(asking, "client", "clients")} in line gets it.`}
+          : `the next of ${plural(asking, "client", "clients")} in line gets it.`}
       </p>
     </ChangeDialog>
   );

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { ItemChange } from "../../items/changes/change-dialog.tsx";
+import { ItemChangeDialog } from "../../items/changes/change-dialog.tsx";
 import type { QueueDialogProps } from "../queue-state.ts";
 
 /** The dead items that came from this queue; other queues may share the dead queue. */
@@ -7,10 +7,10 @@ export function RedriveDialog({ state: { name, info }, onClose }: QueueDialogPro
   const queueName = info.data?.dead_queue ?? "";
   const parts = [{ filter: { origin_queue: name } }];
   return (
-    <ItemChange
+    <ItemChangeDialog
       verb="redrive"
-      meant={{ queueName, state: null, parts }}
-      wishes={{ to: name }}
+      target={{ queueName, state: null, parts }}
+      options={{ to: name }}
       onClose={onClose}
     />
   );

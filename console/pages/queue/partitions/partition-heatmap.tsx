@@ -8,7 +8,7 @@ import {
 } from "react";
 import { barsMax, type Grid, gridOf, shadeOf, shades, stepOf } from "./partition-stats.ts";
 
-interface StripProps {
+interface PartitionHeatmapProps {
   readonly values: readonly number[];
   /** Cells from this index on are outlined. */
   readonly drainsFrom: number;
@@ -26,8 +26,8 @@ export function PartitionHeatmap({
   at,
   onAt,
   onOpen,
-}: StripProps): ReactNode {
-  const { place, width, height } = useRoom();
+}: PartitionHeatmapProps): ReactNode {
+  const { place, width, height } = useSize();
   const grid = gridOf(values.length, width, height);
   const paths = pathsOf(values, grid);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -60,31 +60,31 @@ export function PartitionHeatmap({
           <path key={shade} className={`shade-${shade}`} d={path} />
         ))}
         <path className="drains" d={outlinesOf(values.length, drainsFrom, grid)} />
-        {at !== null && <Held at={at} grid={grid} />}
+        {at !== null && <Cursor at={at} grid={grid} />}
       </svg>
     </div>
   );
 }
 
-function useRoom() {
+function useSize() {
   const place = useRef<HTMLDivElement>(null);
-  const [room, setRoom] = useState({ width: 0, height: 0 });
+  const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
     const measure = () => {
       const { clientWidth: width, clientHeight: height } = element;
-      setRoom({ width, height });
+      setSize({ width, height });
     };
     measure();
     const fit = new ResizeObserver(measure);
     fit.observe(element);
     return () => fit.disconnect();
   }, []);
-  return { place, ...room };
+  return { place, ...size };
 }
 
-function Held({ at, grid }: { readonly at: number; readonly grid: Grid }): ReactNode {
+function Cursor({ at, grid }: { readonly at: number; readonly grid: Grid }): ReactNode {
   const { x, y, width, height } = cellOf(at, grid);
   return (
     <rect className="held" x={x} y={y} width={Math.max(2, width)} height={Math.max(2, height)} />
@@ -109,7 +109,7 @@ function outlinesOf(count: number, from: number, grid: Grid): string {
   let path = "";
   for (let at = from; at < count && grid.cellWidth > 0; at += 1) {
     const { x, y, width, height } = cellOf(at, grid);
-    // The line stands within its cell.
+    // The outline is inside its cell.
     path += box(x + 0.5, y + 0.5, Math.max(1, width - 1), Math.max(1, height - 1));
   }
   return path;
@@ -126,7 +126,7 @@ function pathsOf(values: readonly number[], grid: Grid): readonly string[] {
       paths[shade] += box(x, y, width, height);
       continue;
     }
-    // A bar stands on the floor, in a place that shows how high it could be.
+    // A bar is drawn in a background of the full height.
     const part = max === 0 ? 0 : value / max;
     const high = value > 0 ? Math.max(2, part * height) : 0;
     paths[0] += box(x, y, width, height);

@@ -12,7 +12,7 @@ export const figures = {
 
 export type FigureId = keyof typeof figures;
 
-export interface Partitions {
+export interface PartitionColumns {
   readonly numbers: readonly number[];
   readonly ready: readonly number[];
   readonly leased: readonly number[];
@@ -26,7 +26,7 @@ export interface Partitions {
   readonly drainsFrom: number;
 }
 
-export const noPartitions: Partitions = {
+export const noPartitions: PartitionColumns = {
   numbers: [],
   ready: [],
   leased: [],
@@ -37,7 +37,7 @@ export const noPartitions: Partitions = {
   drainsFrom: 0,
 };
 
-interface Known {
+interface PartitionSources {
   readonly stats: LogicalQueueStats | undefined;
   /** The number of partitions: columns of zeros are left out. */
   readonly count: number | undefined;
@@ -54,7 +54,7 @@ export function partitionsOf({
   requested = Number.POSITIVE_INFINITY,
   details,
   atMs = 0,
-}: Known): Partitions | null {
+}: PartitionSources): PartitionColumns | null {
   const columns = stats?.columns;
   if (columns === undefined || count === undefined) return null;
   const { partition, ...rest } = columns;
@@ -101,7 +101,7 @@ export interface Grid {
   readonly cellHeight: number;
 }
 
-/** More than that are shaded cells; fewer stand as bars beside one another. */
+/** More partitions are drawn as shaded cells, fewer as bars. */
 export const barsMax = 96;
 const cellRatio = 1.6;
 const barWidthMax = 32;

@@ -7,7 +7,7 @@ import { Section } from "../../../components/section.tsx";
 import { Segments } from "../../../components/segments.tsx";
 import { type Column, Table } from "../../../components/table/table.tsx";
 import { useAddress } from "../../../components/use-address.ts";
-import { countText, many, spanText } from "../../../format.ts";
+import { countText, plural, spanText } from "../../../format.ts";
 import { serverNow } from "../../../state/server-time.ts";
 import type { QueueState } from "../queue-state.ts";
 import { PartitionHeatmap } from "./partition-heatmap.tsx";
@@ -16,8 +16,8 @@ import {
   type FigureId,
   figures,
   fullest,
-  type Partitions as Known,
   noPartitions,
+  type PartitionColumns,
   partitionsOf,
 } from "./partition-stats.ts";
 
@@ -39,7 +39,9 @@ export function Partitions({ state }: { readonly state: QueueState }): ReactNode
   return (
     <Section
       id="partitions"
-      title={partitions ? many(partitions.numbers.length, "partition", "partitions") : "partitions"}
+      title={
+        partitions ? plural(partitions.numbers.length, "partition", "partitions") : "partitions"
+      }
       aside={
         <>
           {draining > 0 && <span className="muted">{countText(draining)} take no new items</span>}
@@ -67,13 +69,16 @@ const detailsMs = 2_000;
 /** Details take ten times the bytes of columns. */
 const detailsOfManyMs = 10_000;
 
-function usePartitions({ name, stats, inspect, info }: QueueState, shown: FigureId): Known | null {
+function usePartitions(
+  { name, stats, inspect, info }: QueueState,
+  shown: FigureId,
+): PartitionColumns | null {
   const logical = stats.data?.logical_queues[0];
   const count = inspect.data?.partitions;
   const requested = info.data?.requested_partitions;
   const everyMs = (count ?? 0) > barsMax ? detailsOfManyMs : detailsMs;
-  const isWanted = shown === "oldest" && info.data !== undefined;
-  const { data, dataUpdatedAt } = useQuery("stats", { queue_name: name }, { everyMs, isWanted });
+  const isEnabled = shown === "oldest" && info.data !== undefined;
+  const { data, dataUpdatedAt } = useQuery("stats", { queue_name: name }, { everyMs, isEnabled });
   const details = data?.logical_queues[0]?.partitions;
   return useMemo(
     () => partitionsOf({ stats: logical, count, requested, details, atMs: serverNow() }),
@@ -87,23 +92,23 @@ function figureFrom(text: string | null): FigureId {
 }
 
 interface ShadedProps {
-  readonly partitions: Known;
+  readonly partitions: PartitionColumns;
   readonly shown: FigureId;
   readonly name: string;
 }
 
-function Shaded({ partitions: known, shown, name }: ShadedProps): ReactNode {
+function Shaded({ partitions: columns, shown, name }: ShadedProps): ReactNode {
   const [chosen, setChosen] = useState<number | null>(null);
   const navigate = useNavigate();
-  const { numbers, drainsFrom } = known;
+  const { numbers, drainsFrom } = columns;
   const draining = numbers.length - drainsFrom;
-  const values = known[shown].length > 0 ? known[shown] : numbers.map(() => 0);
+  const values = columns[shown].length > 0 ? columns[shown] : numbers.map(() => 0);
   const at = chosen !== null && chosen < values.length ? chosen : null;
   const top = fullest(values, 3).map(
     (index) => `${numbers[index]} with ${figureText(shown, values[index] ?? 0)}`,
   );
   const label = [
-    `${many(values.length, "partition", "partitions")}, shaded by ${meanings[shown]}.`,
+    `${plural(values.length, "partition", "partitions")}, shaded by ${meanings[shown]}.`,
     top.length === 0 ? "All are at 0." : `The first: ${top.join(", ")}.`,
     ...(draining === 0 ? [] : [`${countText(draining)} take no new items.`]),
   ].join(" ");
@@ -117,8 +122,8 @@ function Shaded({ partitions: known, shown, name }: ShadedProps): ReactNode {
         onAt={setChosen}
         onOpen={(index) => void navigate(partitionAddress(name, numbers[index]))}
       />
-      <Reading known={known} at={at} shown={shown} name={name} />
-      <PartitionTable known={known} />
+      <Reading columns={columns} at={at} shown={shown} name={name} />
+      <PartitionTable columns={columns} />
     </>
   );
 }
@@ -138,31 +143,32 @@ function isSpan(of: FigureId | "scheduled"): boolean {
 const readings = ["ready", "leased", "scheduled", "oldest", "age"] as const;
 
 interface ReadingProps {
-  readonly known: Known;
+  readonly columns: PartitionColumns;
   readonly at: number | null;
   readonly shown: FigureId;
   readonly name: string;
 }
 
-function Reading({ known, at, shown, name }: ReadingProps): ReactNode {
-  const most = Math.max(0, ...known[shown]);
+function Reading({ columns, at, shown, name }: ReadingProps): ReactNode {
+  const most = Math.max(0, ...columns[shown]);
   return (
     <div className="strip-read">
       <span className="grow" aria-live="polite">
         {at === null ? (
-          "Point at one, or go to it with the arrow keys."
+          "Point at a partition, or move to it with the arrow keys."
         ) : (
           <>
-            partition <b>{known.numbers[at]}</b> {at >= known.drainsFrom && "takes no new items "}
+            partition <b>{columns.numbers[at]}</b>{" "}
+            {at >= columns.drainsFrom && "takes no new items "}
             {readings
-              .filter((id) => known[id].length > 0)
+              .filter((id) => columns[id].length > 0)
               .map((id) => (
                 <Fragment key={id}>
                   {id === "scheduled" ? id : figures[id]}{" "}
-                  <b>{figureText(id, known[id][at] ?? 0)}</b>{" "}
+                  <b>{figureText(id, columns[id][at] ?? 0)}</b>{" "}
                 </Fragment>
               ))}
-            <Link className="link" to={partitionAddress(name, known.numbers[at])}>
+            <Link className="link" to={partitionAddress(name, columns.numbers[at])}>
               Items
             </Link>
           </>
@@ -175,7 +181,7 @@ function Reading({ known, at, shown, name }: ReadingProps): ReactNode {
   );
 }
 
-const tableColumns = (known: Known): readonly Column<number>[] => [
+const tableColumns = (columns: PartitionColumns): readonly Column<number>[] => [
   {
     title: "partition",
     className: "n",
@@ -183,19 +189,19 @@ const tableColumns = (known: Known): readonly Column<number>[] => [
     cell: (number, at) => (
       <>
         {number}
-        {at >= known.drainsFrom && <small> drains</small>}
+        {at >= columns.drainsFrom && <small> drains</small>}
       </>
     ),
   },
   ...(["ready", "leased", "scheduled", "age", "failures"] as const).map((id) => ({
     title: id === "age" ? "mean age" : id,
     className: "n",
-    cell: (_: number, at: number) => figureText(id, known[id][at] ?? 0),
+    cell: (_: number, at: number) => figureText(id, columns[id][at] ?? 0),
   })),
 ];
 
 /** Drawn once it is opened. */
-function PartitionTable({ known }: { readonly known: Known }): ReactNode {
+function PartitionTable({ columns }: { readonly columns: PartitionColumns }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
     <details className="as-table" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -206,8 +212,8 @@ function PartitionTable({ known }: { readonly known: Known }): ReactNode {
           <Table
             className="mini"
             label="Partitions"
-            columns={tableColumns(known)}
-            rows={known.numbers}
+            columns={tableColumns(columns)}
+            rows={columns.numbers}
             keyOf={(number) => number}
           />
         </section>
