@@ -20,7 +20,7 @@ test.each(faults)("fault: $what", (fault) => {
   expect(readFileSync(file, "utf8")).toContain(fault.test.name);
 });
 
-test("faults: none is told twice, and every seed that the engine ever failed is among them", () => {
+test("faults: no duplicates, and every failed seed is listed", () => {
   expect(new Set(faults.map(({ what }) => what)).size).toBe(faults.length);
   const commands = faults.map(({ shownBy }) => shownBy);
   for (const { seed, steps, store, whose } of failedOnce) {

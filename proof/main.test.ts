@@ -20,14 +20,14 @@ test.each([
   [["--size", "huge"], "size is unknown; expected quick, short, ci, nightly, got huge"],
   [["--seed", "x"], "seed is invalid; expected a whole number, got x"],
   [["--other"], "--other"],
-])("proof %p: is refused with what was expected", async (args, said) => {
+])("proof %p: the refusal names what was expected", async (args, said) => {
   const { code, err } = await run(args);
   expect(code).toBe(2);
   expect(err).toContain(said);
   expect(err).toContain("Usage: bun run proof");
 });
 
-test("proof: one method leaves its figures, and what they were made of and on", async () => {
+test("proof: the report of one method has its figures, its options and its machine", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-proof-"));
   const file = join(folder, "proof.json");
   const { code, out } = await run([

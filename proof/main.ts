@@ -52,8 +52,8 @@ async function runAll({ only, size, seed, atOnce }: Options): Promise<ProofResul
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const { name, run } = next;
       console.error(`${name} ...`);
-      const say = (text: string) => console.error(`  ${name}: ${text}`);
-      const result = await run(size, { seed, say }).catch((cause) => brokenOff(name, seed, cause));
+      const log = (text: string) => console.error(`  ${name}: ${text}`);
+      const result = await run(size, { seed, log }).catch((cause) => brokenOff(name, seed, cause));
       results.set(name, result);
       console.log(table(result));
     }

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Methods that need strace; skipped without it. */
 const traced = ["power cuts", "system calls"];
 
-test.each(traced)("%s: without strace it says so and is skipped", (name) => {
+test.each(traced)("%s: without strace it is skipped with that reason", (name) => {
   const main = join(import.meta.dir, "main.ts");
   const file = join(folder, "skipped.json");
   const args = ["--only", name, "--size", "quick", "--json", file];
@@ -37,7 +37,7 @@ function pathWithout(missing: string): string {
   return programs;
 }
 
-test("media: a log without its end is silent for SQLite, and refused by the mark", async () => {
+test("media: a truncated log is accepted by SQLite, and refused by the watermark", async () => {
   const base = await makeBase(join(folder, "base"), 1);
   const log = base.files.get("shard-0.db-wal") ?? new Uint8Array();
   const damage = { kind: "truncate log", size: 100_000 } as const;
@@ -52,7 +52,7 @@ test("media: a log without its end is silent for SQLite, and refused by the mark
   expect(faults.total).toBeGreaterThan(0);
 });
 
-test("stores: what was acknowledged is there, and one item that was not written is missed", async () => {
+test("stores: acknowledged items are there, and an unwritten item is reported missing", async () => {
   const base = await makeBase(join(folder, "base"), 2);
   const directory = join(folder, "found");
   mkdirSync(directory);
@@ -61,7 +61,7 @@ test("stores: what was acknowledged is there, and one item that was not written 
   expect(base.expected.check(contents).list("replay")).toEqual([]);
   expect(base.expected.there).toBeGreaterThan(50);
   const planted = new Expected();
-  planted.take({ kind: "asked", call: 1, verb: "produce", numbers: [999_999_999] });
+  planted.take({ kind: "called", call: 1, verb: "produce", numbers: [999_999_999] });
   planted.take({ kind: "done", call: 1 });
   expect(planted.check({ ...contents, places: new Map() }).list("replay")).toEqual([
     "I1: an acknowledged item is lost; item 999999999; replay",

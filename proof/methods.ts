@@ -7,7 +7,7 @@ import { proveKills } from "./processes/kills.ts";
 import { proveNodes } from "./processes/nodes.ts";
 import { proveSoak } from "./processes/soak.ts";
 import { proveSystemCalls } from "./processes/system-calls.ts";
-import type { ProofResult, Say } from "./result.ts";
+import type { Log, ProofResult } from "./result.ts";
 import { proveHostile, provePlanted, proveSimulation, type Worlds } from "./simulation.ts";
 import { proveMedia } from "./storage/media.ts";
 import { provePowerCuts } from "./storage/power-cuts.ts";
@@ -17,7 +17,7 @@ export type Size = (typeof sizes)[number];
 
 export interface Run {
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 export interface Method {

@@ -17,10 +17,10 @@ export function skippedResult(method: string, seed: number, skipped: string): Pr
 }
 
 /** Receives the progress of a method. */
-export type Say = (text: string) => void;
+export type Log = (text: string) => void;
 
 /** Faults reported per kind; further ones are only counted. */
-const toldMax = 5;
+const listedMax = 5;
 
 /** Collects faults by kind, so that a thousand of one kind do not hide another. */
 export class Faults {
@@ -45,9 +45,9 @@ export class Faults {
   /** `replay` is appended to each: how to reproduce it. */
   list(replay: string): string[] {
     return [...this.#byKind].flatMap(([kind, details]) => {
-      const told = details.slice(0, toldMax).map((detail) => `${kind}; ${detail}; ${replay}`);
-      const more = details.length - told.length;
-      return more > 0 ? [...told, `${kind}; ${more} more; ${replay}`] : told;
+      const listed = details.slice(0, listedMax).map((detail) => `${kind}; ${detail}; ${replay}`);
+      const more = details.length - listed.length;
+      return more > 0 ? [...listed, `${kind}; ${more} more; ${replay}`] : listed;
     });
   }
 }

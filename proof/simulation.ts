@@ -8,7 +8,7 @@ import { huntAll } from "../engine/simulation/planted/hunt.ts";
 import type { Simulated } from "../engine/simulation/simulate.ts";
 import { nodeSituationNames, Situations, situationNames } from "../engine/simulation/situations.ts";
 import { hostile } from "./hostile/hostile.ts";
-import { type ProofResult, type Say, stopwatch } from "./result.ts";
+import { type Log, type ProofResult, stopwatch } from "./result.ts";
 
 /** Seeds per process; the situations of all processes are merged. */
 const sliceMax = 250;
@@ -30,7 +30,7 @@ interface Slice {
   readonly steps: number;
 }
 
-type Told = Simulated & { readonly situations: Readonly<Record<string, number>> };
+type SliceReport = Simulated & { readonly situations: Readonly<Record<string, number>> };
 
 export interface Worlds {
   readonly seeds: number;
@@ -42,11 +42,11 @@ export interface Worlds {
 interface SimulationOptions extends Worlds {
   readonly store: WorldStore;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 export async function proveSimulation(options: SimulationOptions): Promise<ProofResult> {
-  const { store, seeds, steps, seed, say } = options;
+  const { store, seeds, steps, seed, log } = options;
   const elapsed = stopwatch();
   const slices: Slice[] = [];
   for (let done = 0; done < seeds; done += sliceMax) {
@@ -60,12 +60,13 @@ export async function proveSimulation(options: SimulationOptions): Promise<Proof
   let worlds = 0;
   const work = async (): Promise<void> => {
     for (let slice = slices.shift(); slice !== undefined; slice = slices.shift()) {
-      const told = await runSlice(slice);
-      worlds += told.worlds;
-      for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += told.sums[name];
-      situations.add(told.situations);
-      if (told.found !== null) faults.push(faultOf(slice, told.found));
-      say(`${worlds} of ${seeds} worlds`);
+      const firstLine = await runSlice(slice);
+      worlds += firstLine.worlds;
+      for (const name of Object.keys(sums) as (keyof typeof sums)[])
+        sums[name] += firstLine.sums[name];
+      situations.add(firstLine.situations);
+      if (firstLine.found !== null) faults.push(faultOf(slice, firstLine.found));
+      log(`${worlds} of ${seeds} worlds`);
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
@@ -91,11 +92,11 @@ export async function proveSimulation(options: SimulationOptions): Promise<Proof
 }
 
 function faultOf({ store, steps }: Slice, { seed, message }: { seed: number; message: string }) {
-  const told = message.split("\n")[0];
-  return `${told}; bun run sim --seed ${seed} --steps ${steps} --store ${store}`;
+  const firstLine = message.split("\n")[0];
+  return `${firstLine}; bun run sim --seed ${seed} --steps ${steps} --store ${store}`;
 }
 
-async function runSlice({ store, firstSeed, seeds, steps }: Slice): Promise<Told> {
+async function runSlice({ store, firstSeed, seeds, steps }: Slice): Promise<SliceReport> {
   const child = Bun.spawn(
     [
       process.execPath,
@@ -111,7 +112,7 @@ async function runSlice({ store, firstSeed, seeds, steps }: Slice): Promise<Told
   if (!last.startsWith("{")) {
     throw new Error(`a simulation ended without a report; seeds from ${firstSeed}`);
   }
-  return JSON.parse(last) as Told;
+  return JSON.parse(last) as SliceReport;
 }
 
 /**
@@ -128,13 +129,13 @@ export function bugsOf<T>(all: readonly T[], { bugs, seed }: { bugs: number; see
 export async function provePlanted(options: {
   readonly bugs: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }): Promise<ProofResult> {
   const elapsed = stopwatch();
   const bugs = bugsOf(plantedBugs, options);
   const caught = await huntAll(bugs, {
     atOnce: availableParallelism(),
-    caught: ({ name, seed, invariant }) => options.say(`${name}: seed ${seed}, ${invariant}`),
+    caught: ({ name, seed, invariant }) => options.log(`${name}: seed ${seed}, ${invariant}`),
   });
   const found = caught.flatMap(({ worlds }) => worlds ?? []);
   return {
@@ -160,7 +161,7 @@ export async function proveHostile(options: {
   readonly bodies: number;
   readonly rawRequests: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }): Promise<ProofResult> {
   const elapsed = stopwatch();
   const { figures, faults } = await hostile(options);

@@ -6,7 +6,7 @@ const module = join(import.meta.dir, "child-server.ts");
 /** More than the distance between the first ports tried by two processes. */
 const count = 400;
 
-test("freePort: no port is given twice, whichever of several processes asks", async () => {
+test("freePort: no port is returned twice, across processes", async () => {
   const own = Array.from({ length: count }, freePort);
   const text = `
     const { freePort } = await import(${JSON.stringify(module)});

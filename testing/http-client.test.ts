@@ -32,7 +32,7 @@ function reply(status: number, body: string, header = "Content-Length"): string 
   return `HTTP/1.1 ${status} OK\r\nDate: now\r\n${header}: ${body.length}\r\n\r\n${body}`;
 }
 
-test("post: replies of different lengths, heads and statuses, one after the other", async () => {
+test("post: consecutive replies of different lengths, heads and statuses", async () => {
   const long = "x".repeat(100_000);
   using server = scripted([
     [reply(200, "a")],
@@ -68,7 +68,7 @@ test("post: a reply in pieces, cut anywhere", async () => {
   connection.close();
 });
 
-test("post: a connection that is closed fails the call and those after it", async () => {
+test("post: a closed connection fails the call and the next ones", async () => {
   using server = scripted([[]]);
   const connection = await Connection.open(server.port);
   const closed = "the server closed the connection";

@@ -18,7 +18,7 @@ export interface ReplyBytes {
 }
 
 /** Receives the reply; never called before `send` has returned. */
-export type Hear = (reply: ReplyBytes) => void;
+export type ReplyListener = (reply: ReplyBytes) => void;
 
 const carriageReturn = 13;
 const digitZero = 48;
@@ -37,7 +37,7 @@ export class Channel {
   readonly #head: Head = { lengthAt: 0, end: 0 };
   readonly #failed: (cause: Error) => void;
   #socket: Socket<Channel> | null = null;
-  #hear: Hear | null = null;
+  #hear: ReplyListener | null = null;
   #unsent: Uint8Array | null = null;
   /** The beginning of a reply that arrives in several pieces. */
   #held: Buffer = Buffer.alloc(0);
@@ -61,7 +61,7 @@ export class Channel {
     return channel;
   }
 
-  send(request: Uint8Array, hear: Hear): void {
+  send(request: Uint8Array, hear: ReplyListener): void {
     this.#hear = hear;
     this.#unsent = request;
     this.drain();

@@ -16,7 +16,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test("startServer: a server ends with who started it, also when that is killed", async () => {
+test("startServer: a server ends with the process that started it, also if that is killed", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-ends-"));
   const script = `
     import { startServer } from "${import.meta.dir}/server-process.ts";

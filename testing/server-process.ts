@@ -72,9 +72,9 @@ export function startListening(
 /** Runs any command that starts a server; resolves once it prints its address. */
 export async function startCommand(
   command: readonly string[],
-  place: Place = {},
+  options: SpawnOptions = {},
 ): Promise<ServerProcess> {
-  const child = spawnCommand(command, place);
+  const child = spawnCommand(command, options);
   const port = await child.port;
   if (port === null) {
     throw new Error(`the server ended with ${await child.exited}; ${await child.output()}`);
@@ -89,7 +89,7 @@ export async function startCommand(
   };
 }
 
-interface Place {
+interface SpawnOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -103,9 +103,12 @@ export interface SpawnedServer
   output(): Promise<string>;
 }
 
-export function spawnCommand(command: readonly string[], place: Place = {}): SpawnedServer {
+export function spawnCommand(
+  command: readonly string[],
+  options: SpawnOptions = {},
+): SpawnedServer {
   const child = Bun.spawn([...command], {
-    ...place,
+    ...options,
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -46,7 +46,7 @@ export interface OrderChecked {
 }
 
 /** Leases whose answer was lost, and whose items may have been requeued at the tail. */
-export interface Untold {
+export interface UnseenLeases {
   readonly outcomes: readonly Outcome[];
   /**
    * Also includes answered leases that took at least this long: a node waits before it forwards a
@@ -57,11 +57,11 @@ export interface Untold {
 
 export function checkOrder(
   entries: readonly Entry[],
-  untold: Untold = { outcomes: ["empty"] },
+  unseen: UnseenLeases = { outcomes: ["empty"] },
 ): OrderChecked {
   const faults = new Faults();
   const calls = entries.flatMap(singleCalls);
-  const scene = sceneOf(calls, { untold, faults });
+  const scene = sceneOf(calls, { unseen, faults });
   let operations = 0;
   let excused = 0;
   for (const [partition, instances] of scene.partitions) {
@@ -91,30 +91,30 @@ interface Scene {
   readonly produceOf: ReadonlyMap<number, ProduceCall>;
   readonly leaseOf: ReadonlyMap<string, LeaseCall>;
   /** By the id of the lease that was released or retried. */
-  readonly giveBackOf: ReadonlyMap<string, RetryCall | ReleaseCall>;
+  readonly requeueOf: ReadonlyMap<string, RetryCall | ReleaseCall>;
   /** The previous instance of the same item, by instance. */
   readonly lastOf: ReadonlyMap<Instance, Instance>;
   /**
    * Leases that were too late, or whose connection broke. Items granted to them are requeued at the
    * tail.
    */
-  readonly untold: readonly LeaseCall[];
+  readonly unseen: readonly LeaseCall[];
 }
 
 function sceneOf(
   calls: readonly SingleCall[],
-  { untold: which, faults }: { readonly untold: Untold; readonly faults: Faults },
+  { unseen: which, faults }: { readonly unseen: UnseenLeases; readonly faults: Faults },
 ): Scene {
   const partitions = new Map<string, Map<number, Instance>>();
   const produceOf = new Map<number, ProduceCall>();
   const leaseOf = new Map<string, LeaseCall>();
-  const giveBackOf = new Map<string, RetryCall | ReleaseCall>();
+  const requeueOf = new Map<string, RetryCall | ReleaseCall>();
   const instancesOf = new Map<number, Instance[]>();
   const slots = new Map<string, number>();
   for (const call of calls) {
     if (call.verb === "produce") for (const number of call.numbers) produceOf.set(number, call);
     if ((call.verb === "retry" || call.verb === "release") && call.outcome !== "refused") {
-      for (const id of call.ids) giveBackOf.set(id, call);
+      for (const id of call.ids) requeueOf.set(id, call);
     }
     if (call.verb !== "lease") continue;
     const partition = `partition ${call.partition} of ${call.queue}`;
@@ -139,22 +139,22 @@ function sceneOf(
       instancesOf.getOrInsertComputed(offer.number, () => []).push(instance);
     }
   }
-  const untold = calls.filter(
-    (call): call is LeaseCall => call.verb === "lease" && mayBeUntold(call, which),
+  const unseen = calls.filter(
+    (call): call is LeaseCall => call.verb === "lease" && mayBeUnseen(call, which),
   );
   return {
     partitions,
     produceOf,
     leaseOf,
-    giveBackOf,
+    requeueOf,
     lastOf: lastOf(instancesOf.values()),
-    untold,
+    unseen,
   };
 }
 
-function mayBeUntold(
+function mayBeUnseen(
   { outcome, isRepeated = false, call, end }: LeaseCall,
-  { outcomes, answeredMsMin = Number.POSITIVE_INFINITY }: Untold,
+  { outcomes, answeredMsMin = Number.POSITIVE_INFINITY }: UnseenLeases,
 ): boolean {
   return outcomes.includes(outcome) || isRepeated || end - call >= answeredMsMin;
 }
@@ -172,10 +172,7 @@ function lastOf(items: Iterable<Instance[]>): Map<Instance, Instance> {
   return last;
 }
 
-function queueingOf(
-  instance: Instance,
-  { produceOf, giveBackOf, lastOf: before }: Scene,
-): Queueing {
+function queueingOf(instance: Instance, { produceOf, requeueOf, lastOf: before }: Scene): Queueing {
   const { offer } = instance;
   const produce = produceOf.get(offer.number);
   const last = before.get(instance);
@@ -188,17 +185,17 @@ function queueingOf(
   if (last === undefined) {
     return { from: produce?.call ?? 0, to: Number.POSITIVE_INFINITY, by: null };
   }
-  const giveBack = giveBackOf.get(last.offer.id);
-  const attempts = last.offer.attempts + (giveBack?.verb === "release" ? 0 : 1);
+  const requeue = requeueOf.get(last.offer.id);
+  const attempts = last.offer.attempts + (requeue?.verb === "release" ? 0 : 1);
   // If the answer was lost, the lease may have lapsed before the call arrived.
-  if (giveBack?.outcome !== "ok") {
+  if (requeue?.outcome !== "ok") {
     return { from: last.lease.call, to: Number.POSITIVE_INFINITY, by: null };
   }
   // In between it was leased by a call whose answer was lost.
   if (offer.attempts !== attempts) {
-    return { from: giveBack.call, to: Number.POSITIVE_INFINITY, by: null };
+    return { from: requeue.call, to: Number.POSITIVE_INFINITY, by: null };
   }
-  return { from: giveBack.call, to: giveBack.end, by: giveBack };
+  return { from: requeue.call, to: requeue.end, by: requeue };
 }
 
 interface PlaceOptions {
@@ -246,8 +243,8 @@ interface Chance {
  * Whether an item queued from `from` on may have been requeued unchanged at the tail, at `at` or
  * later and before it was offered, because it was granted to a lease too late.
  */
-function mayBeGivenBack({ untold }: Scene, { queue, from, at, offered }: Chance): boolean {
-  return untold.some(
+function mayBeGivenBack({ unseen }: Scene, { queue, from, at, offered }: Chance): boolean {
+  return unseen.some(
     (lease) =>
       lease.queue === queue &&
       lease.end >= from &&

@@ -19,12 +19,12 @@ import {
   countWithin,
   deadlineOf,
   type Holding,
-  isMet,
   isReleased,
   type Lifetime,
   lifetimesOf,
   mayBeExhausted,
   wasRejected,
+  wasSeen,
 } from "./item-lifetimes.ts";
 
 export interface Checked {
@@ -73,7 +73,7 @@ function checkPauses(calls: readonly SingleCall[], pauses: readonly Pause[], fau
  * answers were lost, and enough time for these to lapse.
  */
 function checkAttempts(
-  { number, produced, holdings, untold }: Lifetime,
+  { number, produced, holdings, unseen }: Lifetime,
   rules: QueueRules,
   faults: Faults,
 ): void {
@@ -86,11 +86,11 @@ function checkAttempts(
     const { attempts } = offer;
     const missed = attempts - before - 1;
     const passedMs = last === null ? Number.POSITIVE_INFINITY : sinceLease(last, offer);
-    const untoldMax = (): number =>
-      Math.min(passedMs / rules.leaseTimeoutMs, countWithin(untold, since, lease.end));
+    const unseenMax = (): number =>
+      Math.min(passedMs / rules.leaseTimeoutMs, countWithin(unseen, since, lease.end));
     if (attempts <= least) {
       faults.add("I5: attempts did not rise", `item ${number} was offered twice as ${attempts}`);
-    } else if (missed > 0 && missed > untoldMax()) {
+    } else if (missed > 0 && missed > unseenMax()) {
       faults.add("I5: attempts rose by more than one", `item ${number}, ${before} to ${attempts}`);
     }
     if (rules.maxAttempts > 0 && attempts > rules.maxAttempts) {
@@ -159,7 +159,7 @@ function checkEnd(lifetime: Lifetime, rules: QueueRules, faults: Faults): void {
     faults.add("I1: an item that nobody produced", `item ${number}`);
     return;
   }
-  if (produced.outcome === "refused" && isMet(lifetime)) {
+  if (produced.outcome === "refused" && wasSeen(lifetime)) {
     faults.add("I8: an item whose produce was refused", `item ${number}, ${produced.status}`);
   }
   if (holdings.some(({ lease }) => lease.queue !== produced.queue)) {

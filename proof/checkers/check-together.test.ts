@@ -112,7 +112,7 @@ test.each([
     half,
   ],
 ] as [string, Part[], Entry[], string[]][])(
-  "I20: of a transact that nobody heard of, %s",
+  "I20: of a transact with an unknown outcome, %s",
   (_what, parts, rest, expected) => {
     expect(kinds([...begun, transacted(parts, 4, lost), ...rest])).toEqual(expected);
   },
@@ -155,12 +155,12 @@ test("I1: an item is offered only in the queue to which it was produced", () => 
 });
 
 test("I5: a lease that nobody was told of counts only in its own queue", () => {
-  const untold = (queue: Queue): Entry => {
+  const unseen = (queue: Queue): Entry => {
     return { ...leased([], 0, queue), end: 9_000, outcome: "empty", status: 454 };
   };
   const entries = [produced([1], 0), ...back(2_000)];
-  expect(kinds([...entries, untold("orders")])).toEqual([]);
-  expect(kinds([...entries, untold("invoices")])).toEqual(["I5: attempts rose by more than one"]);
+  expect(kinds([...entries, unseen("orders")])).toEqual([]);
+  expect(kinds([...entries, unseen("invoices")])).toEqual(["I5: attempts rose by more than one"]);
 });
 
 test("I4: an output is queued by the end of its transact, unless it comes from another shard", () => {
@@ -186,7 +186,7 @@ test.each<[how: string, change: Partial<LeaseCall>, excused: number]>([
   ["that was sent again", { isRepeated: true }, 1],
   ["that took as long as one that is forwarded again", { end: 2 + 50 }, 1],
   ["that was answered at once", {}, 0],
-])("I4: whether an item that lies too far back is excused by a lease %s", (_, change, excused) => {
+])("I4: an item too far back is excused by a lease %s", (_, change, excused) => {
   const between = { ...leased([], 2), ...change };
   const offers = [
     { number: 2, seq: 0 },
@@ -198,7 +198,7 @@ test.each<[how: string, change: Partial<LeaseCall>, excused: number]>([
   expect(checked.faults.total).toBe(1 - excused);
 });
 
-test("History: what a transact has produced and taken out counts", () => {
+test("History: outputs and inputs of a transact count", () => {
   const history = new History();
   const call = history.begin({ verb: "transact", client: "c0", parts: [complete, output] });
   history.end(call, "ok", { status: 200 });

@@ -7,9 +7,9 @@ import type { Faults } from "../result.ts";
 import {
   deadlineOf,
   type Holding,
-  isMet,
   type Lifetime,
   mayBeExhausted,
+  wasSeen,
 } from "./item-lifetimes.ts";
 
 export interface TogetherOptions {
@@ -18,7 +18,7 @@ export interface TogetherOptions {
   readonly faults: Faults;
 }
 
-interface Place {
+interface HoldingContext {
   readonly lifetime: Lifetime;
   readonly holding: Holding;
   readonly next: Holding | undefined;
@@ -29,7 +29,7 @@ export function checkTogether(
   calls: readonly (readonly SingleCall[])[],
   { lifetimes, rules, faults }: TogetherOptions,
 ): void {
-  const places = new Map<string, Place>();
+  const places = new Map<string, HoldingContext>();
   for (const lifetime of lifetimes.values()) {
     for (const [index, holding] of lifetime.holdings.entries()) {
       places.set(holding.offer.id, { lifetime, holding, next: lifetime.holdings[index + 1] });
@@ -48,14 +48,14 @@ export function checkTogether(
         if (part.verb !== "produce") return part.ids.map((id) => isDone(part, id));
         return part.numbers.map((number) => {
           const lifetime = lifetimes.get(number);
-          return lifetime !== undefined && isMet(lifetime);
+          return lifetime !== undefined && wasSeen(lifetime);
         });
       })
       .filter((sign) => sign !== null);
     const done = signs.filter((sign) => sign).length;
     if (done === 0 || done === signs.length) continue;
     const what = parts.length > 1 ? "I20: half of a transact" : `I7: half of a ${first.verb}`;
-    const detail = `of ${first.client}, ${done} of ${signs.length} say that it was done`;
+    const detail = `of ${first.client}, ${done} of ${signs.length} show that it was done`;
     faults.add(what, `${detail}; ${JSON.stringify(parts)}`);
   }
 }
@@ -63,7 +63,7 @@ export function checkTogether(
 /** `null` = unknown. */
 function isFinished(
   part: SingleCall,
-  { lifetime, holding, next }: Place,
+  { lifetime, holding, next }: HoldingContext,
   rules: QueueRules,
 ): boolean | null {
   const others = holding.endings.filter((other) => other !== part);

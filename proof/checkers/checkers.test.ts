@@ -24,7 +24,7 @@ function faultsOf(sample: ReturnType<typeof sampleHistory>): string[] {
   return [...queue.list("replay"), ...checkOrder(sample.entries).faults.list("replay")];
 }
 
-test.each([1, 2])("right history of seed %p: no fault, and all of it is counted", (seed) => {
+test.each([1, 2])("valid history of seed %p: no fault, and all calls are counted", (seed) => {
   const sample = sampleHistory({ calls: 300, seed });
   expect(faultsOf(sample)).toEqual([]);
   const { figures } = checkQueue(sample.entries, sample.ending, sampleRules);
@@ -41,7 +41,7 @@ test("corrupted histories: there are some of each kind, and each is rejected", (
   expect(rejected).toBeGreaterThanOrEqual(100);
 });
 
-test("corrupted histories: each is rejected where the order of queueing excuses all it may", () => {
+test("corrupted histories: each is rejected even if the queueing order excuses all it may", () => {
   const accepted = [1, 2, 3].flatMap((seed) => {
     const { entries, ending } = sampleHistory({ calls: 300, seed });
     const excuse: LeaseCall = {
@@ -95,13 +95,10 @@ test.each([
   ["the same", '{"lease_deadline":"b","now":"c"}', true],
   ["later", '{"lease_deadline":"b","now":"d"}', true],
   ["another one", '{"lease_deadline":"e","now":"c"}', false],
-])(
-  "I16: the repetition of an extend that is answered with %s is judged by its deadline",
-  (_, body, is) => {
-    const first = { status: 200, body: '{"lease_deadline":"b","now":"c"}' };
-    expect(isRepetition(first, { status: 200, body })).toBe(is);
-  },
-);
+])("I16: a repeated extend answered with %s is judged by its deadline", (_, body, is) => {
+  const first = { status: 200, body: '{"lease_deadline":"b","now":"c"}' };
+  expect(isRepetition(first, { status: 200, body })).toBe(is);
+});
 
 test("I16: a repeated call that is answered otherwise is a fault", () => {
   const entries = lapsed() as Entry[];
@@ -139,7 +136,7 @@ test.each<[what: string, pause: Pause, count: number]>([
   expect(paused({ isRepeated: true })).toBe(0);
 });
 
-test("I1: an acknowledged item that nobody sees again is lost", () => {
+test("I1: an acknowledged item that is never seen again is lost", () => {
   const sample = sampleHistory({ calls: 50, seed: 1 });
   const number = 1_000_000;
   const produce: Entry = {
@@ -203,7 +200,7 @@ test("I2: the second lease of an item begins before the first has passed its dea
   ]);
 });
 
-test("I2: an extended lease lasts until the latest deadline that anyone was told", () => {
+test("I2: an extended lease lasts until the latest acknowledged deadline", () => {
   const ending = { dead: [], left: [] };
   const [produce, first, second, complete] = lapsed() as [Entry, LeaseCall, LeaseCall, Entry];
   const ids = first.offers.map(({ id }) => id);
@@ -227,7 +224,7 @@ test("I2: an extended lease lasts until the latest deadline that anyone was told
   ]);
 });
 
-test("I5: a lease that was released counts no attempt, unless another that nobody was told of lapsed", () => {
+test("I5: a released lease counts no attempt, unless an unseen lease lapsed", () => {
   const ending = { dead: [], left: [] };
   const [produce, first, second, complete] = lapsed() as [Entry, LeaseCall, LeaseCall, Entry];
   const ids = first.offers.map(({ id }) => id);
@@ -247,7 +244,7 @@ test("I5: a lease that was released counts no attempt, unless another that nobod
     return faultsOf({ entries: [produce, first, release, next, end, ...others], ending });
   };
   const rose = "I5: attempts rose by more than one; item 0, 1 to 2; replay";
-  const untold: Entry = {
+  const unseen: Entry = {
     ...first,
     offers: [],
     call: 0,
@@ -257,8 +254,8 @@ test("I5: a lease that was released counts no attempt, unless another that nobod
   };
   expect(faults(released("ok"), 1, 6)).toEqual([]);
   expect(faults(released("ok"), 2, 6)).toEqual([rose.replace("1 to 2", "0 to 2")]);
-  expect(faults(released("ok"), 2, 6, untold)).toEqual([rose.replace("1 to 2", "0 to 2")]);
-  expect(faults(released("ok"), 2, 2_000, untold)).toEqual([]);
+  expect(faults(released("ok"), 2, 6, unseen)).toEqual([rose.replace("1 to 2", "0 to 2")]);
+  expect(faults(released("ok"), 2, 2_000, unseen)).toEqual([]);
   // It may have taken effect, or have been too late.
   expect(faults(released("unknown"), 1, 6)).toEqual([]);
   expect(faults(released("unknown"), 2, 1_002)).toEqual([]);
@@ -304,7 +301,7 @@ function lapsed(): Entry[] {
   ];
 }
 
-test("I7: a complete of which nothing was heard took half of its items", () => {
+test("I7: a complete with an unknown outcome removed half of its items", () => {
   const answered = { client: "client", outcome: "ok", status: 200 } as const;
   const lost = { client: "client", outcome: "unknown", status: 0 } as const;
   const id = (seq: number) => formatId(idPrefix("0123456789Ab", 0), seq);
@@ -426,7 +423,7 @@ test.each([
   },
 );
 
-test("History: what a call may have taken out is no backlog", () => {
+test("History: items that a call may have removed are not backlog", () => {
   const history = new History();
   const [unknown, refused, done] = [["a"], ["b"], ["c", "d"]].map((ids) =>
     history.begin({ verb: "complete", client: "c0", partition: 0, ids }),
@@ -448,7 +445,7 @@ test("History: what a call may have taken out is no backlog", () => {
   expect(history.backlog).toBe(2);
 });
 
-test("checkLinear: more steps than allowed are given up, not called a pass", () => {
+test("checkLinear: exceeding the step limit is not a pass", () => {
   const writes = Array.from({ length: 12 }, (_, index) => write(index, 0, 100));
   const verdict = checkLinear<Register>([...writes, read(99, 0, 100)], {
     ...register,

@@ -33,7 +33,7 @@ export interface Lifetime {
    * Leases of its queue that may have been granted this item although their answer was lost, by
    * send time.
    */
-  untold: readonly LeaseCall[];
+  unseen: readonly LeaseCall[];
 }
 
 export interface LifetimesOptions {
@@ -46,16 +46,16 @@ export function lifetimesOf(
   calls: readonly SingleCall[],
   { ending, rules, faults }: LifetimesOptions,
 ): Map<number, Lifetime> {
-  const untold = untoldLeases(calls, rules);
+  const unseen = unseenLeases(calls, rules);
   const lifetimes = new Map<number, Lifetime>();
   const lifetime = (number: number): Lifetime =>
     lifetimes.getOrInsertComputed(number, () => {
-      return { number, produced: null, holdings: [], deadCount: 0, leftCount: 0, untold: [] };
+      return { number, produced: null, holdings: [], deadCount: 0, leftCount: 0, unseen: [] };
     });
   for (const call of calls) {
     if (call.verb !== "produce") continue;
     for (const number of call.numbers) {
-      Object.assign(lifetime(number), { produced: call, untold: untold.get(call.queue) ?? [] });
+      Object.assign(lifetime(number), { produced: call, unseen: unseen.get(call.queue) ?? [] });
     }
   }
   const byId = new Map<string, Holding>();
@@ -92,7 +92,7 @@ export function lifetimesOf(
  * Leases whose items may have been granted without an answer, by queue. Such items are requeued
  * unless the server is killed first, so leases with an empty answer are included.
  */
-function untoldLeases(
+function unseenLeases(
   calls: readonly SingleCall[],
   { shardsFail }: QueueRules,
 ): Map<string, LeaseCall[]> {
@@ -131,17 +131,17 @@ export function deadlineOf({ offer, extends: extended }: Holding): number {
 
 /** Whether it may be out of attempts, counting leases whose answer was lost. */
 export function mayBeExhausted(
-  { produced, holdings, untold }: Lifetime,
+  { produced, holdings, unseen }: Lifetime,
   { maxAttempts }: QueueRules,
 ): boolean {
   if (maxAttempts === 0) return false;
   const last = holdings.at(-1);
   const since = last?.lease.call ?? produced?.call ?? 0;
-  const told =
+  const seen =
     (last?.offer.attempts ?? 0) - (last !== undefined && isReleased(last, ["ok"]) ? 1 : 0);
-  return told + countWithin(untold, since, Number.POSITIVE_INFINITY) >= maxAttempts;
+  return seen + countWithin(unseen, since, Number.POSITIVE_INFINITY) >= maxAttempts;
 }
 
-export function isMet({ holdings, deadCount, leftCount }: Lifetime): boolean {
+export function wasSeen({ holdings, deadCount, leftCount }: Lifetime): boolean {
   return holdings.length > 0 || deadCount + leftCount > 0;
 }

@@ -6,7 +6,7 @@ import { formatId, idPrefix } from "../../engine/model/ids.ts";
 import type { Entry, Offer, Outcome } from "../histories/history.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
-import { type Loss, noLoss, survived } from "./lost-commits.ts";
+import { type Loss, noLoss, survivingHistory } from "./lost-commits.ts";
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 5, shardsFail: true } as const;
 const prefix = idPrefix("0123456789Ab", 0);
@@ -14,7 +14,7 @@ const idOf = (seq: number): string => formatId(prefix, seq);
 /** The id prefix of the next opening. */
 const laterPrefix = idPrefix("0124456789Ab", 0);
 /** The standby stops between 200 and 400, and the primary is killed at 500. */
-const loss: Loss = { keptUntil: 200, lostFrom: 400, goesOnAt: 500 };
+const loss: Loss = { keptUntil: 200, lostFrom: 400, resumedAt: 500 };
 
 const at = (call: number, outcome: Outcome = "ok") => ({
   ...{ client: `client-${call}`, call, end: call + 5, outcome, status: 200 },
@@ -37,14 +37,14 @@ const complete = (call: number, held: number, ...seqs: number[]): Entry => ({
 });
 
 function judged(entries: readonly Entry[], told = loss) {
-  const after = survived(entries, { dead: [], left: [] }, told);
+  const after = survivingHistory(entries, { dead: [], left: [] }, told);
   const { faults } = checkQueue(after.entries, after.ending, rules);
   const order = checkOrder(after.entries, { outcomes: ["empty", "unknown"] });
   const all = [faults, order.faults, after.faults].flatMap((one) => one.list(""));
   return { faults: all.map((fault) => fault.split(";")[0]), gone: after.gone.map(({ id }) => id) };
 }
 
-test("what was produced, leased and completed while it may be lost is lost, and another item has another id", () => {
+test("lost commits: an item produced, leased and completed in the period is lost, and its id is not reissued", () => {
   const lost = [produce(250, 1), lease(260, [1, 1]), produce(300, 2), lease(310, [2, 2])];
   const done = complete(320, 260, 1);
   const later = [produce(600, 3), lease(610, [3, 9]), complete(620, 610, 9)];
@@ -54,7 +54,7 @@ test("what was produced, leased and completed while it may be lost is lost, and 
   expect(judged([...lost, done, ...reissued]).faults).toContain("an id was issued again");
 });
 
-test("what was leased and completed while it may be lost is offered again, by the same id", () => {
+test("lost commits: an item leased and completed in the period is offered again under the same id", () => {
   const kept = [produce(100, 1, 2), lease(250, [1, 1], [2, 2]), complete(260, 250, 1)];
   const again = [lease(600, [1, 1], [2, 2]), complete(610, 600, 1, 2)];
   expect(judged([...kept, ...again])).toEqual({ faults: [], gone: [] });
@@ -63,7 +63,7 @@ test("what was leased and completed while it may be lost is offered again, by th
   expect(judged([...kept, late, ...again]).faults).toEqual([]);
 });
 
-test("what was sent after something that is lost is lost, though it was finished", () => {
+test("lost commits: a call sent after a lost one is lost, even if it was answered", () => {
   const entries = [produce(100, 1), lease(250, [1, 1]), produce(260, 2), lease(270, [2, 2])];
   const done = [complete(280, 250, 1), complete(290, 270, 2)];
   const again = [lease(600, [1, 1]), complete(610, 600, 1)];
@@ -72,7 +72,7 @@ test("what was sent after something that is lost is lost, though it was finished
   expect(judged(late)).toEqual({ faults: [], gone: [idOf(1)] });
 });
 
-test("a lease is lost that counts no attempt because its release is lost", () => {
+test("lost commits: a lease whose attempt is not counted is lost with its release", () => {
   const waited = { ...lease(190, [1, 1]), end: 410 };
   const release = { ...complete(420, 190, 1), verb: "release" } as Entry;
   const again = [lease(600, [1, 9]), complete(610, 600, 9)];
@@ -83,7 +83,7 @@ test("a lease is lost that counts no attempt because its release is lost", () =>
   expect(judged([produce(100, 1), waited, release, ...again], noLoss).faults).toEqual([]);
 });
 
-test("what was finished is lost all the same if the next opening issues its number again", () => {
+test("lost commits: an answered call is lost if the next opening reissues its number", () => {
   const kept = [produce(100, 1), lease(110, [1, 1])];
   const transact: Entry = {
     ...{ verb: "transact", ...at(250), client: "client-110" },
@@ -109,12 +109,12 @@ test("what was finished is lost all the same if the next opening issues its numb
   expect(judged([...kept, produce(250, 2), ...lost.slice(1), ...again(3)]).gone).toEqual([]);
 });
 
-test("what was finished while it may be lost may be kept as well", () => {
+test("lost commits: a call answered in the period may also be kept", () => {
   const entries = [produce(100, 1), lease(250, [1, 1]), complete(260, 250, 1)];
   expect(judged(entries)).toEqual({ faults: [], gone: [] });
 });
 
-test("what was answered before is kept", () => {
+test("lost commits: a call answered before the period is kept", () => {
   expect(judged([produce(100, 1)]).faults).toEqual(["I1: an acknowledged item is lost"]);
   const done = [produce(100, 1), lease(110, [1, 1]), complete(120, 110, 1)];
   expect(judged([...done, lease(600, [1, 7, 2]), complete(610, 600, 7)]).faults).toContain(
@@ -126,7 +126,7 @@ test("what was answered before is kept", () => {
   ]);
 });
 
-test("what is answered afterwards is kept as ever", () => {
+test("lost commits: a call answered after the period is kept", () => {
   expect(judged([produce(600, 1)]).faults).toEqual(["I1: an acknowledged item is lost"]);
   const twice = [produce(600, 1), lease(610, [1, 1]), lease(620, [1, 1])];
   expect(judged(twice).faults).toContain("I2: an id was leased twice");
@@ -137,11 +137,11 @@ test.each<[what: string, call: number, end: number, isKept: boolean]>([
   ["answered before", 100, 200, true],
   ["sent before the database goes on, and answered later", 490, 510, false],
   ["sent once it goes on", 500, 510, true],
-])("a repetition and a pause of a call %s", (_, call, end, isKept) => {
+])("lost commits: a repetition and a pause of a call %s", (_, call, end, isKept) => {
   const contradictions = [{ told: "a and then b", call, end }];
   const pauses = [{ queue: "orders", call, from: end, to: end + 100 }];
   const ending = { dead: [], left: [], repeats: { count: 1, contradictions }, pauses };
-  const after = survived([], ending, loss).ending;
+  const after = survivingHistory([], ending, loss).ending;
   expect(after.repeats?.contradictions).toEqual(isKept ? contradictions : []);
   expect(after.pauses).toEqual(isKept ? pauses : []);
 });

@@ -17,34 +17,34 @@ import { Faults } from "../result.ts";
 export interface Loss {
   /** Everything answered before this instant is kept. */
   readonly keptUntil: number;
-  /** Everything sent from this instant on and answered before `goesOnAt` is lost. */
+  /** Everything sent from this instant on and answered before `resumedAt` is lost. */
   readonly lostFrom: number;
   /** Everything sent from this instant on is answered by the new primary. */
-  readonly goesOnAt: number;
+  readonly resumedAt: number;
 }
 
 export const noLoss: Loss = {
   keptUntil: Number.POSITIVE_INFINITY,
   lostFrom: Number.POSITIVE_INFINITY,
-  goesOnAt: 0,
+  resumedAt: 0,
 };
 
 /** Whether a call sent and answered at these instants may be lost. */
-function mayBeLost(call: number, answered: number, { keptUntil, goesOnAt }: Loss): boolean {
-  return answered > keptUntil && call < goesOnAt;
+function mayBeLost(call: number, answered: number, { keptUntil, resumedAt }: Loss): boolean {
+  return answered > keptUntil && call < resumedAt;
 }
 
 /** A leased item that is lost together with its produce. */
-export interface Gone {
+export interface LostItem {
   readonly queue: string;
   readonly partition: number;
   readonly id: string;
 }
 
-export interface Survived {
+export interface SurvivingHistory {
   readonly entries: Entry[];
   readonly ending: Ending;
-  readonly gone: readonly Gone[];
+  readonly gone: readonly LostItem[];
   readonly faults: Faults;
 }
 
@@ -55,7 +55,11 @@ interface Offered {
   readonly offer: Offer;
 }
 
-export function survived(entries: readonly Entry[], ending: Ending, loss: Loss): Survived {
+export function survivingHistory(
+  entries: readonly Entry[],
+  ending: Ending,
+  loss: Loss,
+): SurvivingHistory {
   const isInDoubt = (entry: Answered): boolean =>
     entry.outcome === "ok" && mayBeLost(entry.call, entry.end, loss);
   const calls = entries.flatMap(singleCalls);
@@ -63,12 +67,12 @@ export function survived(entries: readonly Entry[], ending: Ending, loss: Loss):
   const leases = calls.filter((call) => call.verb === "lease");
   const { known, isLost } = knownLost([...offers.values()], { calls, isInDoubt, loss });
   const lost = new Set(known.concat(leases.filter(isLost)));
-  const gone = goneItems({ calls, offers, ending, loss, isInDoubt, isLost });
+  const gone = findLostItems({ calls, offers, ending, loss, isInDoubt, isLost });
   for (const { lease } of gone) lost.add(lease);
   const confirmed = confirmedIds(calls, { lost, isInDoubt });
   return {
     entries: entries.map((entry) =>
-      without({ lost, confirmed, isLost }, { entry, calls, isInDoubt }),
+      withoutLostEffects({ lost, confirmed, isLost }, { entry, calls, isInDoubt }),
     ),
     ending: endingAfter(ending, loss),
     gone: gone.map(({ lease: { queue, partition }, offer: { id } }) => ({ queue, partition, id })),
@@ -104,11 +108,11 @@ function knownLost(
   items: readonly (readonly Offered[])[],
   { calls, isInDoubt, loss }: Doubts & { readonly loss: Loss },
 ): KnownLost {
-  const reissuedNumbers = numberedAgain(items.flat(), isInDoubt);
+  const reissuedNumbers = findReissuedNumbers(items.flat(), isInDoubt);
   for (let { lostFrom } = loss; ; ) {
     const since = lostFrom;
     const isLost: KnownLost["isLost"] = (entry) =>
-      isInDoubt(entry) && entry.call >= since && entry.end <= loss.goesOnAt;
+      isInDoubt(entry) && entry.call >= since && entry.end <= loss.resumedAt;
     const released = new Set(
       calls.flatMap((call) => {
         const mayBeKept = call.verb === "release" && call.outcome !== "refused" && !isLost(call);
@@ -145,7 +149,10 @@ function rolledBack(
  * Leases of ids whose numbers were reissued under the tag of a later opening of the store. Each
  * opening continues after the highest stored number.
  */
-function numberedAgain(offered: readonly Offered[], isInDoubt: Doubts["isInDoubt"]): LeaseCall[] {
+function findReissuedNumbers(
+  offered: readonly Offered[],
+  isInDoubt: Doubts["isInDoubt"],
+): LeaseCall[] {
   const places = offered.flatMap(({ lease, offer }) => {
     const place = placeOf(offer.id);
     const partition = `${lease.queue}/${lease.partition}`;
@@ -170,10 +177,10 @@ interface Scene extends Doubts {
 }
 
 /**
- * Items that no call finished, not even one without an answer, and that are missing: their produce
+ * Items that no call finished, not even one withoutLostEffects an answer, and that are missing: their produce
  * is lost.
  */
-function goneItems({ calls, offers, ending, loss, isInDoubt, isLost }: Scene): Offered[] {
+function findLostItems({ calls, offers, ending, loss, isInDoubt, isLost }: Scene): Offered[] {
   const there = new Set([...ending.dead, ...ending.left].map(({ number }) => number));
   const finished = new Set(
     calls.flatMap((call) => {
@@ -186,26 +193,26 @@ function goneItems({ calls, offers, ending, loss, isInDoubt, isLost }: Scene): O
     numbers.flatMap((number) => {
       const told = offers.get(number) ?? [];
       const isSeen = told.some(
-        ({ lease, offer }) => lease.call >= loss.goesOnAt || finished.has(offer.id),
+        ({ lease, offer }) => lease.call >= loss.resumedAt || finished.has(offer.id),
       );
       return isSeen || there.has(number) ? [] : told;
     }),
   );
 }
 
-interface Taken {
+interface LossRecord {
   readonly lost: ReadonlySet<LeaseCall>;
   readonly confirmed: ReadonlySet<string>;
   readonly isLost: (entry: Entry) => boolean;
 }
 
 /**
- * Ids of items certainly finished after a lease without an answer; the client knew the id from
+ * Ids of items certainly finished after a lease withoutLostEffects an answer; the client knew the id from
  * before.
  */
 function confirmedIds(
   calls: readonly SingleCall[],
-  { lost, isInDoubt }: Pick<Taken, "lost"> & Pick<Doubts, "isInDoubt">,
+  { lost, isInDoubt }: Pick<LossRecord, "lost"> & Pick<Doubts, "isInDoubt">,
 ): Set<string> {
   const told = new Set(
     calls.flatMap((call) =>
@@ -222,8 +229,8 @@ function confirmedIds(
 }
 
 /** The entry, restricted to effects that are kept or may be. */
-function without(
-  { lost, confirmed, isLost }: Taken,
+function withoutLostEffects(
+  { lost, confirmed, isLost }: LossRecord,
   { entry, calls, isInDoubt }: Doubts & { readonly entry: Entry },
 ): Entry {
   if (entry.verb === "lease") {

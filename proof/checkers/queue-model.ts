@@ -77,7 +77,7 @@ function plainOperationOf(
           call,
           end,
           label,
-          apply: (state) => [state, ...prefixes(state, entry.batchSize, giveBack)],
+          apply: (state) => [state, ...prefixes(state, entry.batchSize, requeue)],
         };
       }
       if (entry.outcome === "unknown") {
@@ -166,7 +166,7 @@ function take({ ready, held }: QueueState, count: number, ids: readonly string[]
 }
 
 /** The items were granted to a lease that had already ended, and return unchanged to the tail. */
-function giveBack({ ready, held }: QueueState, count: number): QueueState {
+function requeue({ ready, held }: QueueState, count: number): QueueState {
   return { ready: [...ready.slice(count), ...ready.slice(0, count)], held };
 }
 

@@ -33,7 +33,7 @@ export const queueNames = [queueName, otherQueueName] as const;
 export const deadQueueName = "dead";
 
 /** The address at which a client connects. */
-export type Place = Pick<Address, "port">;
+export type ServerAddress = Pick<Address, "port">;
 
 /** The server's address; clients wait here while there is no server. */
 export class Address {
@@ -89,7 +89,7 @@ const sendsMax = 4;
 const repeatEveryUsual = 8;
 
 /** Pause before reconnecting to a server that refused a connection. */
-export const againMs = 3;
+export const reconnectPauseMs = 3;
 
 /** Tries to create a queue on a busy machine. */
 const createTriesMax = 100;
@@ -98,7 +98,7 @@ const createAgainMs = 200;
 export class Client {
   readonly name: string;
   readonly queue: string;
-  readonly #address: Place;
+  readonly #address: ServerAddress;
   readonly #repeats: Repeats | null;
   readonly #repeatEvery: number;
   /** Prefix that no other client of the folder uses, before or after. */
@@ -109,7 +109,7 @@ export class Client {
   /** With `repeats`, calls have keys and are repeated. */
   constructor(
     name: string,
-    address: Place,
+    address: ServerAddress,
     {
       queue = queueName,
       repeats = null,
@@ -134,7 +134,7 @@ export class Client {
     while (this.#connection === null) {
       const port = await this.#address.port;
       this.#connection = await Connection.open(port).catch(() => null);
-      if (this.#connection === null) await Bun.sleep(againMs);
+      if (this.#connection === null) await Bun.sleep(reconnectPauseMs);
     }
   }
 
@@ -501,7 +501,7 @@ export interface QueueShape {
 }
 
 /** Does not change existing queues. */
-export async function createQueues(address: Place, shape: QueueShape): Promise<void> {
+export async function createQueues(address: ServerAddress, shape: QueueShape): Promise<void> {
   const client = new Client("owner", address);
   const common = { expire_timeout: "24h", lease_timeout: `${shape.leaseTimeoutMs}ms` };
   const queues = [

@@ -4,7 +4,7 @@ import { type Contradiction, History } from "../histories/history.ts";
 import { Client, deadQueueName, listItems, otherQueueName, produce, queueName } from "./clients.ts";
 import { isDrained } from "./load.ts";
 
-test.each([2, 3])("queues: what is sent to another one travels between %d shards", (count) => {
+test.each([2, 3])("queues: outputs for another queue cross between %d shards", (count) => {
   for (const name of [otherQueueName, deadQueueName]) {
     expect(shardOf(name, count)).not.toBe(shardOf(queueName, count));
   }
@@ -35,32 +35,35 @@ test("isDrained: not while a queue could not be deleted, because something is on
 test.each([
   ["is known", [0, 1], 0],
   ["is there twice", [0], 1],
-])("produce: what has unique keys is sent again, and %s", async (_, duplicates, contradictions) => {
-  const replies = [Response.json({}, { status: 504 }), Response.json({})];
-  const asked: unknown[] = [];
-  using server = Bun.serve({
-    port: 0,
-    async fetch(request) {
-      asked.push(await request.json());
-      return replies.shift() ?? Response.json({ duplicates });
-    },
-  });
-  const client = new Client("producer", { port: Promise.resolve(server.port ?? 0) });
-  const repeats = { count: 0, contradictions: [] as Contradiction[] };
-  expect(await produce(client, new History(), [7, 8], repeats)).toBe("ok");
-  client.close();
-  expect(asked).toHaveLength(3);
-  const keys = [7, 8].map((number) => ({ unique_key: client.uniqueKey(number) }));
-  expect(asked[0]).toMatchObject({ items: keys });
-  // Another load restarts the numbers.
-  const other = new Client("producer", { port: Promise.resolve(0) });
-  expect(other.uniqueKey(7)).not.toBe(client.uniqueKey(7));
-  expect(asked[2]).toEqual(asked[0]);
-  expect(repeats.count).toBe(2);
-  expect(repeats.contradictions).toHaveLength(contradictions);
-});
+])(
+  "produce: a call with unique keys is repeated, and %s",
+  async (_, duplicates, contradictions) => {
+    const replies = [Response.json({}, { status: 504 }), Response.json({})];
+    const asked: unknown[] = [];
+    using server = Bun.serve({
+      port: 0,
+      async fetch(request) {
+        asked.push(await request.json());
+        return replies.shift() ?? Response.json({ duplicates });
+      },
+    });
+    const client = new Client("producer", { port: Promise.resolve(server.port ?? 0) });
+    const repeats = { count: 0, contradictions: [] as Contradiction[] };
+    expect(await produce(client, new History(), [7, 8], repeats)).toBe("ok");
+    client.close();
+    expect(asked).toHaveLength(3);
+    const keys = [7, 8].map((number) => ({ unique_key: client.uniqueKey(number) }));
+    expect(asked[0]).toMatchObject({ items: keys });
+    // Another load restarts the numbers.
+    const other = new Client("producer", { port: Promise.resolve(0) });
+    expect(other.uniqueKey(7)).not.toBe(client.uniqueKey(7));
+    expect(asked[2]).toEqual(asked[0]);
+    expect(repeats.count).toBe(2);
+    expect(repeats.contradictions).toHaveLength(contradictions);
+  },
+);
 
-test("a connection that the server closed while nothing was asked is opened again, and no call is lost", async () => {
+test("client: an idle connection closed by the server is reopened, and no call is lost", async () => {
   using server = Bun.serve({
     port: 0,
     fetch: () => Response.json({ items: [] }),

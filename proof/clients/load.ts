@@ -4,7 +4,6 @@
 import type { Random } from "../../engine/model/random.ts";
 import type { Ending, History, LeftItem, Part, Pause } from "../histories/history.ts";
 import {
-  againMs,
   Client,
   complete,
   deadQueueName,
@@ -14,14 +13,15 @@ import {
   lease,
   listItems,
   otherQueueName,
-  type Place,
   pauseFor,
   produce,
   queueName,
   queueNames,
   type Repeats,
+  reconnectPauseMs,
   release,
   retry,
+  type ServerAddress,
   type StoredOnWire,
   transact,
 } from "./clients.ts";
@@ -29,7 +29,7 @@ import { isIntact, numberIn } from "./items.ts";
 import { Redriver } from "./redrives.ts";
 
 export interface LoadOptions {
-  readonly address: Place;
+  readonly address: ServerAddress;
   readonly history: History;
   readonly random: Random;
   readonly producers: number;
@@ -162,7 +162,7 @@ export class Load {
         timeout: this.#isDraining ? "250ms" : "2s",
       });
       if (leased.offers.length === 0) {
-        if (leased.outcome === "refused") await Bun.sleep(againMs);
+        if (leased.outcome === "refused") await Bun.sleep(reconnectPauseMs);
         continue;
       }
       const { partition, offers } = leased;

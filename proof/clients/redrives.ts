@@ -4,13 +4,13 @@
 import type { Redrives } from "../histories/history.ts";
 import type { Faults } from "../result.ts";
 import {
-  againMs,
   Client,
   createQueue,
   listItems,
-  type Place,
   producedItem,
   type Repeats,
+  reconnectPauseMs,
+  type ServerAddress,
 } from "./clients.ts";
 import { numberIn } from "./items.ts";
 
@@ -26,14 +26,14 @@ const repeatEvery = 2;
 const itemsEach = 2;
 
 export class Redriver {
-  readonly #address: Place;
+  readonly #address: ServerAddress;
   readonly #client: Client;
   readonly #produced: number[] = [];
   readonly #taskIds: string[] = [];
   #unknown = 0;
   #numberNext = 0;
 
-  constructor(address: Place, repeats: Repeats) {
+  constructor(address: ServerAddress, repeats: Repeats) {
     this.#address = address;
     this.#client = new Client("redriver", address, { repeats, repeatEvery });
   }
@@ -80,7 +80,7 @@ export class Redriver {
       const listed = await client.call("/v1/tasks.list", { queue_name });
       const { tasks = [] } = (listed?.body ?? {}) as { tasks?: readonly { state: string }[] };
       isRunning = listed?.status !== 200 || tasks.some(({ state }) => state === "running");
-      if (isRunning) await Bun.sleep(againMs);
+      if (isRunning) await Bun.sleep(reconnectPauseMs);
     }
     const waiting = await numbersIn(client, source);
     const moved = await numbersIn(client, target);
@@ -96,7 +96,7 @@ export class Redriver {
 }
 
 /** Does not change existing queues. */
-export async function createRedriveQueues(address: Place): Promise<void> {
+export async function createRedriveQueues(address: ServerAddress): Promise<void> {
   const client = new Client("redriver", address);
   try {
     for (const queue of [source, target]) await createQueue(client, queue);

@@ -91,7 +91,7 @@ export function successions(scene: Scene): Map<string, Succession> {
 }
 
 /** Ids that were released or retried, or may have been. */
-export function givenBack({ entries }: Scene): Set<string> {
+export function requeuedIds({ entries }: Scene): Set<string> {
   return new Set(
     entries
       .flatMap(singleCalls)
@@ -117,7 +117,7 @@ export function offerIn(scene: Scene, { ids }: { readonly ids: readonly string[]
 }
 
 /** Adds a lease at the end that offers the changed offer. */
-export function offerAgain(scene: Scene, change: (offer: Offer) => Offer): boolean {
+export function repeatOffer(scene: Scene, change: (offer: Offer) => Offer): boolean {
   const lease = pick(scene.random, leases(scene));
   const offer = lease === null ? null : pick(scene.random, lease.offers);
   if (lease === null || offer === null) return false;

@@ -7,15 +7,15 @@ import {
   dayMs,
   extensions,
   forget,
-  givenBack,
   leases,
   type Mutation,
-  offerAgain,
   offerIn,
   offerLater,
   pick,
   produces,
   rejections,
+  repeatOffer,
+  requeuedIds,
   type Scene,
   successions,
 } from "./corruptible.ts";
@@ -68,16 +68,16 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     return found !== null && offerLater(scene, found);
   },
   "an id is offered twice": (scene) =>
-    offerAgain(scene, (offer) => ({ ...offer, leaseDeadline: offer.leaseDeadline + dayMs })),
+    repeatOffer(scene, (offer) => ({ ...offer, leaseDeadline: offer.leaseDeadline + dayMs })),
   "two leases of an item overlap": (scene) =>
-    offerAgain(scene, (offer) => ({
+    repeatOffer(scene, (offer) => ({
       ...offer,
       id: `${offer.id.slice(0, -4)}zzzz`,
       attempts: offer.attempts + 1,
     })),
   "an item is offered before the deadline that an extend told": (scene) => {
     const next = successions(scene);
-    const back = givenBack(scene);
+    const back = requeuedIds(scene);
     const followed = (id: string): boolean => next.has(id) && !back.has(id);
     const extension = pick(
       scene.random,
@@ -127,7 +127,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     return true;
   },
   "attempts stay as they were": (scene) =>
-    offerAgain(scene, (offer) => ({
+    repeatOffer(scene, (offer) => ({
       ...offer,
       id: `${offer.id.slice(0, -4)}zzzz`,
       leaseDeadline: offer.leaseDeadline + dayMs,
@@ -138,7 +138,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     changeOffer(scene, (offer) => ({ ...offer, attempts: 0 })),
   "a byte has changed": (scene) => changeOffer(scene, (offer) => ({ ...offer, intact: false })),
   "an item that nobody produced": (scene) =>
-    offerAgain(scene, (offer) => ({
+    repeatOffer(scene, (offer) => ({
       ...offer,
       number: 999_999_999,
       id: `${offer.id.slice(0, -4)}zzzz`,

@@ -13,7 +13,7 @@ import { checkQueue } from "../checkers/check-queue.ts";
 import { createQueues } from "../clients/clients.ts";
 import { Load } from "../clients/load.ts";
 import { corruptAll } from "../corrupted/corrupt.ts";
-import { Faults, type ProofResult, type Say, stopwatch } from "../result.ts";
+import { Faults, type Log, type ProofResult, stopwatch } from "../result.ts";
 import { type Ending, type Entry, History } from "./history.ts";
 import { RestartingServer } from "./restarting-server.ts";
 import { shortHistories } from "./short-histories.ts";
@@ -26,7 +26,7 @@ export interface HistoryOptions {
   /** Number of short histories of four clients. */
   readonly blackBox: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 const rules = { leaseTimeoutMs: 2_000, maxAttempts: 20 };
@@ -35,7 +35,7 @@ const shape = { partitions: 8, ...rules };
 const operationsPerItem = 3;
 
 export async function proveHistories(options: HistoryOptions): Promise<ProofResult> {
-  const { seed, say } = options;
+  const { seed, log } = options;
   const elapsed = stopwatch();
   const folder = mkdtempSync(join(tmpdir(), "holdfast-histories-"));
   const world = new RestartingServer(join(folder, "data"));
@@ -44,13 +44,13 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
   try {
     await world.start();
     const { entries, ending } = await longHistory(world, options);
-    say(`a history of ${entries.length} calls`);
+    log(`a history of ${entries.length} calls`);
     const checked = checkQueue(entries, ending, rules);
     const order = checkOrder(entries);
     const corrupted = corruptAll({ entries, ending, rules, seed });
     for (const name of corrupted.accepted) faults.add("a corrupted history was accepted", name);
-    say(`${corrupted.rejected} corrupted histories rejected`);
-    for (const name of corrupted.unused) say(`no place to corrupt: ${name}`);
+    log(`${corrupted.rejected} corrupted histories rejected`);
+    for (const name of corrupted.unused) log(`no place to corrupt: ${name}`);
     const short = await shortHistories(world, options, faults);
     const transacts = checked.figures["transacts"] ?? 0;
     const { blackBoxTransacts = 0 } = short;

@@ -25,14 +25,14 @@ import {
   transact,
 } from "../clients/clients.ts";
 import { numberIn } from "../clients/items.ts";
-import type { Faults, Say } from "../result.ts";
+import type { Faults, Log } from "../result.ts";
 import { type Entry, History, type Part, type SingleCall, singleCalls } from "./history.ts";
 import type { RestartingServer } from "./restarting-server.ts";
 
 export interface ShortOptions {
   readonly blackBox: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 const shortClients = 4;
@@ -44,7 +44,7 @@ const stepsMax = 300_000;
 
 export async function shortHistories(
   server: RestartingServer,
-  { blackBox, seed, say }: ShortOptions,
+  { blackBox, seed, log }: ShortOptions,
   faults: Faults,
 ): Promise<Record<string, number>> {
   const figures = {
@@ -87,7 +87,7 @@ export async function shortHistories(
     while (next < (from + until) / 2) await Bun.sleep(1);
     await server.restart();
     await working;
-    say(`${figures.blackBoxHistories} of ${blackBox} short histories`);
+    log(`${figures.blackBoxHistories} of ${blackBox} short histories`);
   }
   // One history in a hundred may exceed the search; more would make the result meaningless.
   if (figures.gaveUp * 100 > blackBox) {

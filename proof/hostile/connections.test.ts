@@ -10,7 +10,7 @@ import { openTarget } from "./target.ts";
  */
 const canaryMsMax = 60_000;
 
-test("connections: clients who leave or do not read hold nothing, and keep nobody waiting", async () => {
+test("connections: clients that leave or do not read hold nothing and delay no other client", async () => {
   await using target = await openTarget();
   for (let round = 0; round < 20; round += 1) await target.canary();
   const baseline = await target.holdings();
@@ -24,7 +24,7 @@ test("connections: clients who leave or do not read hold nothing, and keep nobod
   expect(await target.settled(baseline)).toEqual([]);
 });
 
-test("connections: uploads that stall keep no other call out", async () => {
+test("connections: stalled uploads block no other call", async () => {
   const bodiesMax = 20_000_000;
   await using target = await openTarget(["--bodies-max", String(bodiesMax)]);
   const { faults } = await tryStalledUploads(target, bodiesMax);

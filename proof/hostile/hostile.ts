@@ -20,7 +20,7 @@ export interface HostileOptions {
   /** Damaged requests over sockets, in addition to the corpus. */
   readonly rawRequests: number;
   readonly seed: number;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 export interface HostileReport {
@@ -30,8 +30,8 @@ export interface HostileReport {
 }
 
 export async function hostile(options: HostileOptions): Promise<HostileReport> {
-  const { bodies, rawRequests, seed, say } = options;
-  const generated = await tryBodies({ count: bodies, seed, say });
+  const { bodies, rawRequests, seed, log } = options;
+  const generated = await tryBodies({ count: bodies, seed, log });
   await using target = await openTarget();
   // Permanent allocations must happen before the baseline is taken.
   for (let round = 0; round < 20; round += 1) await target.canary();
@@ -41,7 +41,7 @@ export async function hostile(options: HostileOptions): Promise<HostileReport> {
     trySlow(target),
     (async () => {
       const reports = [];
-      reports.push(await tryRaw({ target, count: rawRequests, seed, say }));
+      reports.push(await tryRaw({ target, count: rawRequests, seed, log }));
       // One after the other, because all read the same counts.
       for (const run of [
         tryEffects,

@@ -12,7 +12,7 @@ import { checkQueue } from "../checkers/check-queue.ts";
 import { Address, createQueues } from "../clients/clients.ts";
 import { Load } from "../clients/load.ts";
 import { History } from "../histories/history.ts";
-import { Faults, type ProofResult, type Say, skippedResult, stopwatch } from "../result.ts";
+import { Faults, type Log, type ProofResult, skippedResult, stopwatch } from "../result.ts";
 import { type ServerChild, spawnServer } from "./server-child.ts";
 import { type DiskKind, diskKinds, SmallDisk, whyNoDisk } from "./small-disk.ts";
 
@@ -21,7 +21,7 @@ export interface FullDiskOptions {
   /** How often each disk is filled. */
   readonly fills: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 const method = "full disks";
@@ -54,7 +54,7 @@ function flagsOf(random: Random, size: number): string[] {
 }
 
 export async function proveFullDisks(options: FullDiskOptions): Promise<ProofResult> {
-  const { disks, seed, say } = options;
+  const { disks, seed, log } = options;
   const elapsed = stopwatch();
   const kinds = diskKinds.filter((kind) => whyNoDisk(kind) === null);
   if (kinds.length === 0) {
@@ -69,7 +69,7 @@ export async function proveFullDisks(options: FullDiskOptions): Promise<ProofRes
       figures[name] = (figures[name] ?? 0) + value;
     }
     faults.push(...outcome.faults);
-    say(`${disk + 1} of ${disks} disks, ${figures["refusedCalls"]} calls refused`);
+    log(`${disk + 1} of ${disks} disks, ${figures["refusedCalls"]} calls refused`);
   }
   return { method, seconds: elapsed(), seed, figures, faults };
 }

@@ -13,7 +13,7 @@ import { checkQueue } from "../checkers/check-queue.ts";
 import { Address, createQueues } from "../clients/clients.ts";
 import { Load } from "../clients/load.ts";
 import { History } from "../histories/history.ts";
-import { Faults, type ProofResult, type Say, stopwatch } from "../result.ts";
+import { Faults, type Log, type ProofResult, stopwatch } from "../result.ts";
 import { type ServerChild, spawnServer } from "./server-child.ts";
 
 export interface KillOptions {
@@ -21,7 +21,7 @@ export interface KillOptions {
   /** Minimum number of acknowledged items. */
   readonly items: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 12 };
@@ -31,7 +31,7 @@ const flags = ["--shards", "3", "--threads", "3", "--durability", "full"];
 /** The server's state when it is killed. */
 type Moment = "load" | "start" | "stop";
 
-export async function proveKills({ kills, items, seed, say }: KillOptions): Promise<ProofResult> {
+export async function proveKills({ kills, items, seed, log }: KillOptions): Promise<ProofResult> {
   const elapsed = stopwatch();
   const random = seededRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), "holdfast-kills-"));
@@ -74,7 +74,7 @@ export async function proveKills({ kills, items, seed, say }: KillOptions): Prom
       await end(server, { moment, random, address, history, faults });
       if (moment === "start") await killStart({ data, random, history, startMs: median(starts) });
       server = await start();
-      if (kill % 50 === 49) say(`${kill + 1} kills, ${history.acknowledged} items acknowledged`);
+      if (kill % 50 === 49) log(`${kill + 1} kills, ${history.acknowledged} items acknowledged`);
     }
     while (history.acknowledged < items) await Bun.sleep(5);
     const ending = await load.drain();

@@ -7,12 +7,12 @@ import { underLoad } from "../../server/nodes/testing/load.ts";
 import { freePort } from "../../testing/child-server.ts";
 import { Cluster, type NodeProcess } from "../../testing/cluster.ts";
 import { Wire } from "../../testing/wire.ts";
-import { type ProofResult, type Say, stopwatch } from "../result.ts";
+import { type Log, type ProofResult, stopwatch } from "../result.ts";
 
 export interface NodesOptions {
   readonly disturbances: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 const nodesCount = 3;
@@ -87,7 +87,7 @@ const disturbances: Readonly<Record<string, (scene: Scene) => Promise<void>>> = 
 export async function proveNodes({
   disturbances: count,
   seed,
-  say,
+  log,
 }: NodesOptions): Promise<ProofResult> {
   const elapsed = stopwatch();
   const random = seededRandom(seed);
@@ -105,7 +105,7 @@ export async function proveNodes({
         happened[name] = (happened[name] ?? 0) + 1;
         await disturbances[name]?.({ members, member: await members.chosen(random), absence });
         await progress(itemsBetween);
-        if (done % 10 === 9) say(`${done + 1} disturbances`);
+        if (done % 10 === 9) log(`${done + 1} disturbances`);
       }
     });
     const takeovers = (await cluster.ownerRows()).reduce((sum, { epoch }) => sum + epoch, 0);

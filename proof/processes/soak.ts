@@ -12,7 +12,7 @@ import { Address, Client, createQueues, lease } from "../clients/clients.ts";
 import { proofItem } from "../clients/items.ts";
 import { Load } from "../clients/load.ts";
 import { History } from "../histories/history.ts";
-import { Faults, type ProofResult, type Say, stopwatch } from "../result.ts";
+import { Faults, type Log, type ProofResult, stopwatch } from "../result.ts";
 import { spawnServer } from "./server-child.ts";
 
 export interface SoakOptions {
@@ -20,7 +20,7 @@ export interface SoakOptions {
   readonly waitingLeases: number;
   readonly waitingSeconds: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 const mebibyte = 1_048_576;
@@ -55,7 +55,7 @@ interface Sample {
 }
 
 export async function proveSoak(options: SoakOptions): Promise<ProofResult> {
-  const { loadSeconds, waitingLeases, waitingSeconds, seed, say } = options;
+  const { loadSeconds, waitingLeases, waitingSeconds, seed, log } = options;
   const elapsed = stopwatch();
   const folder = mkdtempSync(join(tmpdir(), "holdfast-soak-"));
   const data = join(folder, "data");
@@ -76,17 +76,17 @@ export async function proveSoak(options: SoakOptions): Promise<ProofResult> {
       waitingSeconds,
       take,
       faults,
-      say,
+      log,
     });
     const [waited, { figures, residentBytes }] = await Promise.all([
       waiting.serve(),
-      steadyLoad(address, { loadSeconds, seed, take, faults, say }),
+      steadyLoad(address, { loadSeconds, seed, take, faults, log }),
     ]);
     await Bun.sleep(restMs);
     const rested = { ...before, residentBytes };
-    await settled(() => left(rested, take()).length === 0);
+    await settled(() => leftFaults(rested, take()).length === 0);
     const after = take();
-    for (const [kind, detail] of left(rested, after)) faults.add(kind, detail);
+    for (const [kind, detail] of leftFaults(rested, after)) faults.add(kind, detail);
     return {
       method: "soak",
       seconds: elapsed(),
@@ -122,10 +122,13 @@ function sampleOf(pid: number, data: string, seconds: number): Sample {
   };
 }
 
-type Held = Pick<Sample, "residentBytes" | "descriptors" | "fileBytes">;
+type HeldResources = Pick<Sample, "residentBytes" | "descriptors" | "fileBytes">;
 
 /** What an idle server still holds: `[kind, detail]` of each fault. */
-export function left(before: Held, after: Held): [kind: string, detail: string][] {
+export function leftFaults(
+  before: HeldResources,
+  after: HeldResources,
+): [kind: string, detail: string][] {
   const faults: [string, string][] = [];
   const resident = after.residentBytes - before.residentBytes;
   if (resident > bounds.residentLeftBytes)
@@ -155,7 +158,7 @@ interface WaitingOptions {
   readonly waitingSeconds: number;
   readonly take: () => Sample;
   readonly faults: Faults;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 interface Waiting {
@@ -166,7 +169,7 @@ interface Waiting {
 /** Resolves once all of them wait; they keep waiting beside later load. */
 async function holdWaiting(
   address: Address,
-  { waitingLeases, waitingSeconds, take, faults, say }: WaitingOptions,
+  { waitingLeases, waitingSeconds, take, faults, log }: WaitingOptions,
 ): Promise<Waiting> {
   const owner = new Client("owner", address, { queue: waitingQueue });
   await owner.connect();
@@ -198,7 +201,7 @@ async function holdWaiting(
       await Bun.sleep(Math.min(sampleMsMax, waitingSeconds * 1_000));
       const waiting = await waitingIn(owner);
       if (waiting !== waitingLeases) faults.add("a waiting lease was dropped", `${waiting} wait`);
-      say(`${waiting} leases wait`);
+      log(`${waiting} leases wait`);
     }
     const producedAt = performance.now();
     for (let from = 0; from < waitingLeases; from += 1_000) {
@@ -254,12 +257,12 @@ interface LoadRun {
   readonly seed: number;
   readonly take: () => Sample;
   readonly faults: Faults;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 async function steadyLoad(
   address: Address,
-  { loadSeconds, seed, take, faults, say }: LoadRun,
+  { loadSeconds, seed, take, faults, log }: LoadRun,
 ): Promise<Loaded> {
   const history = new History();
   const load = new Load({
@@ -284,7 +287,7 @@ async function steadyLoad(
     samples.push(sample);
     if (sample.logBytes > bounds.logBytes) faults.add("the log grows", `${sample.logBytes} bytes`);
     const mebibytes = Math.round(sample.residentBytes / mebibyte);
-    say(
+    log(
       `${mebibytes} MiB, ${sample.descriptors} descriptors, ${history.completed} items completed`,
     );
   }

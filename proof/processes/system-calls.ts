@@ -12,14 +12,14 @@ import { checkQueue } from "../checkers/check-queue.ts";
 import { Address, createQueues } from "../clients/clients.ts";
 import { Load } from "../clients/load.ts";
 import { History } from "../histories/history.ts";
-import { Faults, type ProofResult, type Say, skippedResult, stopwatch } from "../result.ts";
+import { Faults, type Log, type ProofResult, skippedResult, stopwatch } from "../result.ts";
 import { type ServerChild, spawnServer } from "./server-child.ts";
 import { whyUntraceable } from "./strace.ts";
 
 export interface SystemCallOptions {
   readonly runs: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 interface Injection {
@@ -63,7 +63,7 @@ const startMsMax = 30_000;
 export async function proveSystemCalls({
   runs,
   seed,
-  say,
+  log,
 }: SystemCallOptions): Promise<ProofResult> {
   const elapsed = stopwatch();
   const skipped = whyUntraceable();
@@ -85,7 +85,7 @@ export async function proveSystemCalls({
         figures[name] = (figures[name] ?? 0) + value;
       }
       faults.push(...outcome.faults);
-      if (run % 25 === 24) say(`${run + 1} of ${runs} runs, ${figures["reached"]} calls failed`);
+      if (run % 25 === 24) log(`${run + 1} of ${runs} runs, ${figures["reached"]} calls failed`);
     }
   };
   await Promise.all(Array.from({ length: runsAtOnce }, work));

@@ -24,7 +24,7 @@ interface CutFile {
 }
 
 /** How many unsynced writes survive. */
-export type Mercy = "all" | "none" | "some";
+export type Survival = "all" | "none" | "some";
 
 export class CutDisk {
   readonly #files = new Map<string, CutFile>();
@@ -95,13 +95,13 @@ export class CutDisk {
   }
 
   /** The content of the disk once the power is back, by path. */
-  cut(random: Random, mercy: Mercy): Map<string, Uint8Array> {
+  cut(random: Random, survival: Survival): Map<string, Uint8Array> {
     const found = new Map<string, Uint8Array>();
     for (const [path, file] of this.#files) {
-      if (file.isRemoved && (mercy === "all" || random.below(2) === 0)) continue;
+      if (file.isRemoved && (survival === "all" || random.below(2) === 0)) continue;
       const left: CutFile = { ...file, bytes: file.bytes.slice() };
       for (const one of file.unsynced) {
-        const chance = mercy === "some" ? random.below(3) : mercy === "all" ? 0 : 1;
+        const chance = survival === "some" ? random.below(3) : survival === "all" ? 0 : 1;
         if (chance === 1) continue;
         if (chance === 0 || one.kind === "truncate") settle(left, one);
         else tear(left, one, random);

@@ -36,12 +36,12 @@ test("readTrace: writes, syncs, truncations and removals of the folder, with eve
   ]);
 });
 
-test("readTrace: a call that writes a store in a way not known is refused", () => {
+test("readTrace: an unknown kind of write to a store is refused", () => {
   const trace = `pwritev(7<${hex("/data/a.db")}>, [{iov_base="\\x00", iov_len=1}], 1, 0) = 1`;
   expect(() => readTrace(Buffer.from(trace), "/data")).toThrow("not understood; pwritev");
 });
 
-test("cut: what was synced is there, and without mercy nothing else", () => {
+test("cut: synced data is there; with survival 'none' nothing else is", () => {
   const disk = new CutDisk();
   disk.apply({ kind: "write", path: "a", at: 0, bytes: bytes(1, 2, 3) });
   disk.apply({ kind: "sync", path: "a" });
@@ -51,7 +51,7 @@ test("cut: what was synced is there, and without mercy nothing else", () => {
   expect(disk.cut(random, "all").get("a")).toEqual(bytes(1, 9, 9, 9));
 });
 
-test("cut: of a large write some sectors come through, whole", () => {
+test("cut: some sectors of a large write survive, each whole", () => {
   const disk = new CutDisk();
   disk.apply({ kind: "write", path: "a", at: 100, bytes: new Uint8Array(8_192).fill(7) });
   const seen = new Set<string>();
@@ -66,7 +66,7 @@ test("cut: of a large write some sectors come through, whole", () => {
   expect(seen.size).toBeGreaterThan(20);
 });
 
-test("cut: a removed file may be back until its folder is synced", () => {
+test("cut: a removed file may reappear until its folder is synced", () => {
   const disk = new CutDisk();
   disk.apply({ kind: "write", path: "d/a", at: 0, bytes: bytes(1) });
   disk.apply({ kind: "sync", path: "d/a" });
@@ -90,7 +90,7 @@ function contents(change: Partial<StoreContents> = {}): StoreContents {
 }
 
 function expectedAfter(
-  ...verbs: ("produce" | "complete" | "complete asked" | "lease")[]
+  ...verbs: ("produce" | "complete" | "complete called" | "lease")[]
 ): Expected {
   const expected = new Expected();
   for (const [call, verb] of verbs.entries()) {
@@ -99,7 +99,7 @@ function expectedAfter(
       "produce" | "complete" | "lease",
       string?,
     ];
-    expected.take({ kind: "asked", call, verb: asked, numbers });
+    expected.take({ kind: "called", call, verb: asked, numbers });
     const held = verb === "lease" ? { held: [{ number: 1, id: "one" }] } : {};
     if (open === undefined) expected.take({ kind: "done", call, ...held });
   }
@@ -133,13 +133,13 @@ test.each([
   ],
   [
     "in doubt, all are gone",
-    expectedAfter("produce", "complete asked"),
+    expectedAfter("produce", "complete called"),
     contents({ places: new Map() }),
     [],
   ],
   [
     "in doubt, half are gone",
-    expectedAfter("produce", "complete asked"),
+    expectedAfter("produce", "complete called"),
     contents({ places: new Map([[1, ["0:0"]]]) }),
     ["I7: half of a complete; items 1,2, 1 are there; r"],
   ],

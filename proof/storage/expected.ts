@@ -11,7 +11,7 @@ type Fate = "there" | "in doubt" | "gone";
 export class Expected {
   readonly #fates = new Map<number, Fate>();
   readonly #held = new Map<number, Hold>();
-  readonly #open = new Map<number, Extract<Note, { kind: "asked" }>>();
+  readonly #open = new Map<number, Extract<Note, { kind: "called" }>>();
   #acknowledged = 0;
 
   /** Answered calls. */
@@ -20,7 +20,7 @@ export class Expected {
   }
 
   take(note: Note): void {
-    if (note.kind === "asked") {
+    if (note.kind === "called") {
       this.#open.set(note.call, note);
       if (note.verb === "produce")
         for (const number of note.numbers) this.#fates.set(number, "in doubt");
@@ -30,12 +30,12 @@ export class Expected {
       return;
     }
     this.#acknowledged += 1;
-    const asked = this.#open.get(note.call);
+    const called = this.#open.get(note.call);
     this.#open.delete(note.call);
-    if (asked?.verb === "produce")
-      for (const number of asked.numbers) this.#fates.set(number, "there");
-    if (asked?.verb === "complete")
-      for (const number of asked.numbers) this.#fates.set(number, "gone");
+    if (called?.verb === "produce")
+      for (const number of called.numbers) this.#fates.set(number, "there");
+    if (called?.verb === "complete")
+      for (const number of called.numbers) this.#fates.set(number, "gone");
     for (const hold of note.held ?? []) this.#held.set(hold.number, hold);
   }
 
@@ -54,7 +54,7 @@ export class Expected {
     }
     for (const number of contents.places.keys()) {
       if (!this.#fates.has(number))
-        faults.add("I1: an item that nobody produced", `item ${number}`);
+        faults.add("I1: an item that was not produced", `item ${number}`);
     }
     for (const number of contents.changed) faults.add("I10: an item has changed", `item ${number}`);
     for (const { number, id } of this.#held.values()) {

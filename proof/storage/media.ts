@@ -10,7 +10,7 @@ import type { Random } from "../../engine/model/random.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 import { scanWalBytes } from "../../stores/sqlite/wal-scan.ts";
 import { StoreError } from "../../stores/store.ts";
-import { Faults, type ProofResult, type Say, stopwatch } from "../result.ts";
+import { Faults, type Log, type ProofResult, stopwatch } from "../result.ts";
 import { Expected } from "./expected.ts";
 import { memoryFolder } from "./scratch.ts";
 import { readStores, type StoreContents } from "./store-contents.ts";
@@ -21,7 +21,7 @@ export interface MediaOptions {
   /** Half of them in the database file, half in its log. */
   readonly flips: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 /** The files of one shard as left by a killed server, and their contents. */
@@ -50,7 +50,7 @@ export async function proveMedia({
   truncations,
   flips,
   seed,
-  say,
+  log,
 }: MediaOptions): Promise<ProofResult> {
   const elapsed = stopwatch();
   const random = seededRandom(seed);
@@ -63,7 +63,7 @@ export async function proveMedia({
     for (let trial = 0; trial < total; trial += 1) {
       if (base === null || trial % trialsPerBase === 0) {
         base = await makeBase(join(folder, "base"), seed + trial);
-        say(`${trial} of ${total} trials`);
+        log(`${trial} of ${total} trials`);
       }
       const damage = chooseDamage(trial < truncations, base, random);
       const effect = await effectOf({ base, damage, directory: join(folder, "trial"), faults });

@@ -13,8 +13,8 @@ import type { Random } from "../../engine/model/random.ts";
 import { createShards } from "../../engine/simulation/all-shards.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 import { whyUntraceable } from "../processes/strace.ts";
-import { Faults, type ProofResult, type Say, skippedResult, stopwatch } from "../result.ts";
-import { CutDisk, type Mercy } from "./cut-disk.ts";
+import { Faults, type Log, type ProofResult, skippedResult, stopwatch } from "../result.ts";
+import { CutDisk, type Survival } from "./cut-disk.ts";
 import { Expected } from "./expected.ts";
 import { memoryFolder } from "./scratch.ts";
 import { readStores } from "./store-contents.ts";
@@ -27,7 +27,7 @@ export interface PowerCutOptions {
   /** Calls of the traced load. */
   readonly calls: number;
   readonly seed: number;
-  readonly say: Say;
+  readonly log: Log;
 }
 
 type Durability = "full" | "normal";
@@ -39,7 +39,7 @@ const shards = 2;
 const engineEvery = 40;
 
 export async function provePowerCuts(options: PowerCutOptions): Promise<ProofResult> {
-  const { cuts, traces, seed, say } = options;
+  const { cuts, traces, seed, log } = options;
   const elapsed = stopwatch();
   const skipped = whyUntraceable();
   if (skipped !== null) return skippedResult(method, seed, skipped);
@@ -51,7 +51,7 @@ export async function provePowerCuts(options: PowerCutOptions): Promise<ProofRes
     const shared = { ...options, seed: seed + trace, cuts: share, faults } as const;
     await replay({ ...shared, durability: "full", tally: full });
     await replay({ ...shared, durability: "normal", tally: normal, cuts: Math.ceil(share / 10) });
-    say(
+    log(
       `${full.cuts} power cuts, ${full.lossy} with a loss; control ${normal.lossy} of ${normal.cuts}`,
     );
   }
@@ -162,8 +162,8 @@ interface CutOptions {
 
 async function cutHere(options: CutOptions): Promise<Faults> {
   const { folder, disk, expected, durability, random, withEngine } = options;
-  const mercies: readonly Mercy[] = ["all", "none", "some", "some", "some", "some"];
-  const files = disk.cut(random, mercies[random.below(mercies.length)] ?? "some");
+  const survivals: readonly Survival[] = ["all", "none", "some", "some", "some", "some"];
+  const files = disk.cut(random, survivals[random.below(survivals.length)] ?? "some");
   const directory = join(folder, "found");
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory);

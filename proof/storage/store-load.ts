@@ -10,7 +10,7 @@ type Verb = "produce" | "lease" | "complete" | "retry" | "reject";
 
 export type Note =
   | {
-      readonly kind: "asked";
+      readonly kind: "called";
       readonly call: number;
       readonly verb: Verb;
       readonly numbers: readonly number[];
@@ -35,7 +35,7 @@ export interface StoreLoadOptions {
 const queue = queueName;
 const hourMs = 3_600_000;
 
-interface Held {
+interface HeldLease {
   readonly partition: number;
   readonly items: readonly Hold[];
 }
@@ -66,10 +66,10 @@ interface WorkOptions extends StoreLoadOptions {
 
 async function work(engine: Engine, clientId: string, options: WorkOptions): Promise<void> {
   const { random, batchMax, note, left } = options;
-  const held: Held[] = [];
-  const asked = (verb: Verb, numbers: readonly number[]): number => {
+  const held: HeldLease[] = [];
+  const noteCall = (verb: Verb, numbers: readonly number[]): number => {
     left.callLast += 1;
-    note({ kind: "asked", call: left.callLast, verb, numbers });
+    note({ kind: "called", call: left.callLast, verb, numbers });
     return left.callLast;
   };
   while (left.calls > 0) {
@@ -80,11 +80,11 @@ async function work(engine: Engine, clientId: string, options: WorkOptions): Pro
       const first = left.numberNext;
       const numbers = Array.from({ length: 1 + random.below(batchMax) }, (_, at) => first + at);
       left.numberNext += numbers.length;
-      const call = asked("produce", numbers);
+      const call = noteCall("produce", numbers);
       await engine.produce({ queue, requestTimeoutMs: 60_000, items: numbers.map(proofItem) });
       note({ kind: "done", call });
     } else if (one === undefined) {
-      const call = asked("lease", []);
+      const call = noteCall("lease", []);
       const request = {
         queue,
         clientId,
@@ -103,7 +103,7 @@ async function work(engine: Engine, clientId: string, options: WorkOptions): Pro
       const numbers = items.map(({ number }) => number);
       const ids = items.map(({ id }) => id);
       const verb = chance % 10 < 7 ? "complete" : chance % 10 < 9 ? "retry" : "reject";
-      const call = asked(verb, numbers);
+      const call = noteCall(verb, numbers);
       if (verb === "complete") {
         await engine.complete({ queue, partition, requestTimeoutMs: 60_000, ids });
       } else {

@@ -137,11 +137,11 @@ test.skipIf(!isReplicatedThere)(
       await database.killPrimary();
       await database.startStandby();
       // By now, the last answers of the primary have arrived.
-      const goesOnAt = performance.now();
+      const resumedAt = performance.now();
       await database.promote();
       cluster.look(database.standby.url);
       await progress(300);
-      return { keptUntil, lostFrom, goesOnAt };
+      return { keptUntil, lostFrom, resumedAt };
     });
     expect(faults).toEqual([]);
     await expectLossTold(owners);

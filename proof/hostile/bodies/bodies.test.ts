@@ -5,9 +5,9 @@ import { brokenOnce, unbroken } from "./broken.ts";
 
 const silent = () => undefined;
 
-test("bodies: right ones and ones with one thing wrong are answered by the contract", async () => {
+test("bodies: valid ones and ones with a single defect are answered by the contract", async () => {
   const count = 1_000;
-  const { figures, faults } = await tryBodies({ count, seed: 1, say: silent });
+  const { figures, faults } = await tryBodies({ count, seed: 1, log: silent });
   expect(faults).toEqual([]);
   expect(figures).toMatchObject({ bodies: count, worlds: count / 250 });
   // The bodies exercise the intended cases.
@@ -16,12 +16,12 @@ test("bodies: right ones and ones with one thing wrong are answered by the contr
   }
 });
 
-test("bodies: a seed says the same each time", async () => {
-  const run = () => tryBodies({ count: 250, seed: 7, say: silent });
+test("bodies: a seed gives the same bodies each time", async () => {
+  const run = () => tryBodies({ count: 250, seed: 7, log: silent });
   expect(await run()).toEqual(await run());
 });
 
-test("broken: each break of a body differs from the body, and many differ from each other", () => {
+test("broken: each break changes the body, and many differ from each other", () => {
   const { request, example } = operations.produce;
   const whole = Buffer.from(unbroken(example).bytes).toString();
   const seen = new Map<string, string>();

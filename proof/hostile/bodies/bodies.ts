@@ -15,7 +15,7 @@ import { idMark, wellFormed, type worldQueues } from "./well-formed.ts";
 export interface BodyOptions {
   readonly count: number;
   readonly seed: number;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 export interface BodyReport {
@@ -72,14 +72,14 @@ const published = new Map(
   }),
 );
 
-export async function tryBodies({ count, seed, say }: BodyOptions): Promise<BodyReport> {
+export async function tryBodies({ count, seed, log }: BodyOptions): Promise<BodyReport> {
   const counts = new Map<string, number>();
   const faults: string[] = [];
   for (let done = 0; done < count && faults.length < faultsMax; done += worldBodies) {
     const worldSeed = (seed + done / worldBodies) | 0;
     const bodies = drawn(worldSeed, Math.min(worldBodies, count - done));
     faults.push(...(await tryWorld(worldSeed, bodies, counts)));
-    if (done > 0 && done % 10_000 === 0) say(`${done} bodies, ${faults.length} faults`);
+    if (done > 0 && done % 10_000 === 0) log(`${done} bodies, ${faults.length} faults`);
   }
   const figures = { worlds: Math.ceil(count / worldBodies), ...Object.fromEntries(counts) };
   return { figures, faults };

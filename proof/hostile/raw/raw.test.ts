@@ -7,12 +7,12 @@ import { mutated } from "./raw-mutations.ts";
 
 const silent = () => undefined;
 
-test("raw: every row of the corpus comes out as it says, damaged ones never as a 5xx", async () => {
+test("raw: every row of the corpus gets its expected answer, damaged ones never a 5xx", async () => {
   await using target = await openTarget();
   for (let round = 0; round < 20; round += 1) await target.canary();
   const baseline = await target.holdings();
   const count = 200;
-  const { figures, faults } = await tryRaw({ target, count, seed: 1, say: silent });
+  const { figures, faults } = await tryRaw({ target, count, seed: 1, log: silent });
   expect(faults).toEqual([]);
   expect(figures["rawRequests"]).toBe(count);
   for (const outcome of [200, 400, 403, 404, 405, 413, 415, 431]) {
@@ -22,12 +22,12 @@ test("raw: every row of the corpus comes out as it says, damaged ones never as a
   expect(target.log()).not.toMatch(/"level":"(error|fatal)"/);
 });
 
-test("raw: the names of the rows are each there once", () => {
+test("raw: the names of the rows are unique", () => {
   const names = allRows.map(({ name }) => name);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test("raw: damage is the same for the same seed, and hardly ever the same twice", () => {
+test("raw: damage is the same for the same seed, and rarely repeats", () => {
   const draw = (seed: number) => {
     const random = seededRandom(seed);
     return Array.from({ length: 300 }, () =>

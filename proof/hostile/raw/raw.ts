@@ -18,7 +18,7 @@ export interface RawOptions {
   /** Damaged requests, in addition to the rows of the corpus. */
   readonly count: number;
   readonly seed: number;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 export const allRows: readonly RawRow[] = [...rawCorpus, ...rawBodies];
@@ -35,7 +35,7 @@ const versionNotSupported = 505;
 /** The answer to an unknown method. */
 const notImplemented = 501;
 
-export async function tryRaw({ target, count, seed, say }: RawOptions): Promise<RawReport> {
+export async function tryRaw({ target, count, seed, log }: RawOptions): Promise<RawReport> {
   const faults: string[] = [];
   const counts = new Map<string, number>();
   let canaryMsMax = 0;
@@ -79,7 +79,7 @@ export async function tryRaw({ target, count, seed, say }: RawOptions): Promise<
       }
     });
     await sing(`${done + batch.length} damaged requests`);
-    if (done % 2_000 === 0) say(`${done + batch.length} damaged requests, ${faults.length} faults`);
+    if (done % 2_000 === 0) log(`${done + batch.length} damaged requests, ${faults.length} faults`);
   }
   const figures = {
     rawRows: allRows.length,

@@ -4,8 +4,13 @@
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import { checkOrder } from "../../../proof/checkers/check-order.ts";
 import { checkQueue } from "../../../proof/checkers/check-queue.ts";
-import { type Gone, type Loss, noLoss, survived } from "../../../proof/checkers/lost-commits.ts";
-import { createQueues, deadQueueName, type Place } from "../../../proof/clients/clients.ts";
+import {
+  type Loss,
+  type LostItem,
+  noLoss,
+  survivingHistory,
+} from "../../../proof/checkers/lost-commits.ts";
+import { createQueues, deadQueueName, type ServerAddress } from "../../../proof/clients/clients.ts";
 import { Load } from "../../../proof/clients/load.ts";
 import { createRedriveQueues } from "../../../proof/clients/redrives.ts";
 import { type Entry, History } from "../../../proof/histories/history.ts";
@@ -33,11 +38,11 @@ export interface Judged {
   readonly answers: readonly Answer[];
   readonly figures: Readonly<Record<string, number>>;
   /** Items that the database lost after they were leased. */
-  readonly gone: readonly Gone[];
+  readonly gone: readonly LostItem[];
 }
 
 /** Each call goes to the next node. */
-function eachOf(cluster: Cluster): Place {
+function eachOf(cluster: Cluster): ServerAddress {
   let next = 0;
   return {
     get port(): Promise<number> {
@@ -55,7 +60,7 @@ function eachOf(cluster: Cluster): Place {
 export async function underLoad(
   cluster: Cluster,
   disturb: (progress: Progress) => Promise<Loss> | Promise<void>,
-  address: Place = eachOf(cluster),
+  address: ServerAddress = eachOf(cluster),
 ): Promise<Judged> {
   await createQueues(address, { partitions: 3, ...rules });
   // Created in advance, because the database might lose a queue that the load creates itself.
@@ -79,7 +84,11 @@ export async function underLoad(
   });
   await progress(200);
   const loss = (await disturb(progress)) ?? noLoss;
-  const { entries, ending, gone, ...kept } = survived(history.entries, await load.drain(), loss);
+  const { entries, ending, gone, ...kept } = survivingHistory(
+    history.entries,
+    await load.drain(),
+    loss,
+  );
   const { faults, figures } = checkQueue(entries, ending, rules);
   // A node that ends disconnects its clients, and a lease whose answer was lost is forwarded again.
   const order = checkOrder(entries, {
