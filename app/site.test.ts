@@ -73,7 +73,7 @@ describe("addresses", () => {
     expect(html).toMatch(/<title>[^<]+ \| [^<]+<\/title>/);
   });
 
-  test("the parts of the shell are in their order, in the one language, left to right", async () => {
+  test("shell: its parts are in order, in one language, left to right", async () => {
     for (const path of pages) {
       const html = await htmlOf(path);
       expect([path, html]).toEqual([path, expect.stringContaining('<html lang="en" dir="ltr"')]);
@@ -126,13 +126,13 @@ describe("addresses", () => {
     expect(elsewhere).toBe(html);
   });
 
-  test("the sign of the site is where the configuration says", async () => {
+  test("logo: it links to the configured address", async () => {
     expect(await htmlOf("/")).toContain(`<link rel="icon" href="${siteConfig.favicon}"`);
     const sign = await site.get(siteConfig.favicon);
     expect([sign.status, sign.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
   });
 
-  test("the API keeps what is its own", async () => {
+  test("API paths are not served by the site", async () => {
     expect((await site.get("/health")).headers.get("content-type")).toContain("json");
     expect((await site.get("/metrics")).status).toBe(200);
     expect((await site.get("/swagger")).status).toBe(200);
@@ -142,7 +142,7 @@ describe("addresses", () => {
   });
 });
 
-test("every link and every anchor within the site leads somewhere", async () => {
+test("every internal link and anchor has a target", async () => {
   const ids = new Map<string, ReadonlySet<string>>();
   const links: { from: string; href: string }[] = [];
   for (const path of pages) {
@@ -182,7 +182,7 @@ describe("each page", () => {
     }
   });
 
-  test("has the rules for all that is on it, and for what its code shows later, and no others", async () => {
+  test("has the rules for its elements and those its scripts add, and no others", async () => {
     const sheets = new Map<string, string>();
     for (const path of pages) {
       const html = await htmlOf(path);
@@ -207,7 +207,7 @@ describe("each page", () => {
     expect(["sim-code-453", "error-screen", "home"].some((name) => post.has(name))).toBe(false);
   });
 
-  test("may run its own inline scripts and no others", async () => {
+  test("allows its own inline scripts and no others", async () => {
     for (const path of pages) {
       const response = await site.get(path);
       const policy = response.headers.get("content-security-policy") ?? "";
@@ -216,7 +216,7 @@ describe("each page", () => {
     }
   });
 
-  test("leaves no placeholder to the reader", async () => {
+  test("contains no placeholder", async () => {
     for (const path of pages) {
       const html = await htmlOf(path);
       const found = html.match(/ADDRESS-OF[A-Z-]*/g);
@@ -224,7 +224,7 @@ describe("each page", () => {
     }
   });
 
-  test("shows every image that it has: each has a source, and its file is an image", async () => {
+  test("images: each has a source, and its file is an image", async () => {
     const images: string[] = [];
     for (const path of pages) {
       for (const [tag] of (await htmlOf(path)).matchAll(/<img\b[^>]*>/g)) {
@@ -239,7 +239,7 @@ describe("each page", () => {
     expect(new Set(images).size).toBe(16);
   });
 
-  test("asks for nothing of another origin", async () => {
+  test("loads nothing from another origin", async () => {
     for (const path of pages) {
       const html = await htmlOf(path);
       const asked = [...html.matchAll(/<(?:script|img|iframe|source)[^>]+src="([^"]+)"/g)];
@@ -251,7 +251,7 @@ describe("each page", () => {
     expect(budgetFaults(folders.site)).toEqual([]);
   });
 
-  test("of the docs lists its headings of levels 2 to 3, in their order", async () => {
+  test("docs: lists its headings of levels 2 to 3, in their order", async () => {
     for (const path of pages.filter((one) => one.startsWith("/docs/"))) {
       const html = await htmlOf(path);
       const prose = /<div class="prose"[^>]*>[\s\S]*?<footer/.exec(html)?.[0] ?? "";
@@ -263,7 +263,7 @@ describe("each page", () => {
     }
   });
 
-  test("of the blog has all posts beside it, by year; each post says how long it takes", async () => {
+  test("blog: lists all posts by year; each post has its reading time", async () => {
     const { posts } = readContent();
     for (const path of pages.filter((one) => /^\/blog(\/|$)/.test(one))) {
       const menu = /<nav aria-label="Blog posts">[\s\S]*?<\/nav>/.exec(await htmlOf(path))?.[0];
@@ -309,7 +309,7 @@ describe("the shell", () => {
     }
   });
 
-  test("blog: each post says how long it takes; the sidebar has all of them by year", async () => {
+  test("blog: each post has its reading time; the sidebar lists all of them by year", async () => {
     const { posts } = readContent();
     for (const { slug } of posts) {
       const html = await htmlOf(`/blog/${slug}`);
@@ -354,7 +354,7 @@ test("files of the repository are shown as they are", async () => {
     expect(text).toContain(`## ${heading.replaceAll(/[[\]]/g, "")}\n`);
 });
 
-describe("for those who are not people", () => {
+describe("for machines", () => {
   test("llms.txt names every doc and post, in the order of their menus; each link is there", async () => {
     const text = await htmlOf("/llms.txt");
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href = ""]) => href);
@@ -370,7 +370,7 @@ describe("for those who are not people", () => {
     for (const link of links) expect((await site.get(link)).status).toBe(200);
   });
 
-  test("every page has its text at its address with .md, and at its address when asked for", async () => {
+  test("every page is available as Markdown: at its address with .md, and by content negotiation", async () => {
     for (const path of pages) {
       const asked = await site.get(path, { accept: "text/markdown" });
       expect([path, asked.headers.get("content-type")]).toEqual([
@@ -426,14 +426,14 @@ describe("for those who are not people", () => {
     }
   });
 
-  test("no file has the address that the server replaces: another host would serve it", () => {
+  test("no file contains the address that the server replaces: another host would serve it", () => {
     const named = listFiles(folders.site).filter((file) =>
       readFileSync(join(folders.site, file)).includes(ownOrigin),
     );
     expect(named).toEqual([]);
   });
 
-  test("the description of the API is the server's own", async () => {
+  test("openapi.json is that of the server", async () => {
     const served: unknown = await (await site.get("/openapi.json")).json();
     const own: unknown = JSON.parse(
       readFileSync(join(folders.root, "openapi/openapi.json"), "utf8"),

@@ -135,7 +135,7 @@ inChromium("in Chromium", () => {
     expect(headers.get("openpanel-client-secret")).toBeNull();
   });
 
-  test("screen views: one after a burst of visits; a place in the same page is none", async () => {
+  test("screen views: a burst of visits counts once; an anchor in the same page does not count", async () => {
     await using visit = await open();
     const { page, receiver, events } = visit;
     await events(1);
@@ -157,7 +157,7 @@ inChromium("in Chromium", () => {
     });
   });
 
-  test("a link to elsewhere is told with its address and text; one within the site is not", async () => {
+  test("links: a click on an external link is tracked with address and text; an internal one is not", async () => {
     await using visit = await open();
     const { page, receiver, events } = visit;
     await events(1);
@@ -217,7 +217,7 @@ inChromium("in Chromium", () => {
     expect(visit.receiver.received).toHaveLength(2);
   });
 
-  test("401: no result, and not sent again", async () => {
+  test("401: no result, and no retry", async () => {
     await using visit = await open([401]);
     await visit.events(1);
     expect(await call(visit.page, (client) => client.track("read"))).toBeNull();
@@ -225,7 +225,7 @@ inChromium("in Chromium", () => {
     expect(await waitsOf(visit.page)).toEqual([]);
   });
 
-  test("any other code is tried three times more, after 500 ms and then twice as long each time", async () => {
+  test("other codes: three retries, after 500 ms and then twice as long each time", async () => {
     await using visit = await open([202, 500]);
     await visit.events(1);
     expect(await call(visit.page, (client) => client.track("read"))).toBeNull();
@@ -233,7 +233,7 @@ inChromium("in Chromium", () => {
     expect(await waitsOf(visit.page)).toEqual([500, 1_000, 2_000]);
   });
 
-  test("what succeeds at the third try is not sent again; 201 is no success", async () => {
+  test("retries: they end at the first success; 201 is not a success", async () => {
     await using visit = await open([202, 503, 201, 202]);
     await visit.events(1);
     const result = await call(visit.page, (client) => client.track("read"));

@@ -12,14 +12,14 @@ import { robotFiles } from "./site-indexes.ts";
 
 const published = "https://queue.example.org";
 
-test("a build names the addresses that it was not told", () => {
+test("build: a missing public address is named", () => {
   const repository = "https://github.com/a/b";
   expect(missingAddresses({ url: published, repository })).toEqual([]);
   const both = missingAddresses({ url: null, repository: null });
   expect(both.map((text) => text.split(":")[0])).toEqual(["SITE_URL", "SITE_REPOSITORY"]);
 });
 
-test("feeds, sitemap and robots.txt begin every address with the origin they are given", () => {
+test("feeds, sitemap and robots.txt: every address begins with the given origin", () => {
   const files = { ...feedsOf([], published), ...robotFiles([{ path: "/docs/a" }], published) };
   expect(Object.keys(files).sort()).toEqual([
     "/blog/atom.xml",
@@ -31,7 +31,7 @@ test("feeds, sitemap and robots.txt begin every address with the origin they are
   expect(files["/sitemap.xml"]).toContain(`<loc>${published}/docs/a</loc>`);
 });
 
-test("with both settings: canonical link, card, edit links and GitHub have their addresses", () => {
+test("with both addresses: canonical link, card, edit links and GitHub link are set", () => {
   const code = `
     const { createElement } = await import("react");
     const { renderToStaticMarkup } = await import("react-dom/server");
@@ -53,7 +53,7 @@ test("with both settings: canonical link, card, edit links and GitHub have their
   expect(gitHub).toEqual({ label: "GitHub", href: "https://github.com/a/b" });
 });
 
-describe("the site as it is built without them", () => {
+describe("the site built without addresses", () => {
   let site: TestApp;
   beforeAll(async () => {
     await ensureBuilt();
@@ -61,7 +61,7 @@ describe("the site as it is built without them", () => {
   });
   afterAll(() => site[Symbol.asyncDispose]());
 
-  test("no page has a canonical link, a card, an edit link or an address that stands for one", () => {
+  test("no page has a canonical link, a card, an edit link or a placeholder address", () => {
     const texts = listFiles(folders.site).filter((file) => /\.(html|md)$|^llms/.test(file));
     const invented = /rel="canonical"|og:(url|image)|\/edit\/main|holdfast\.example|own-origin/;
     const found = texts.flatMap((file) => {
@@ -71,7 +71,7 @@ describe("the site as it is built without them", () => {
     expect(found).toEqual([]);
   });
 
-  test("all that pages link to is a file, for a host that has nothing else", () => {
+  test("every link target is a file, so any static host can serve the site", () => {
     const files = new Set(listFiles(folders.site).map((file) => `/${file}`));
     const isThere = (path: string) =>
       [path, `${path}/index.html`, `${path}index.html`, `${path}.html`].some((one) =>
@@ -91,7 +91,7 @@ describe("the site as it is built without them", () => {
     expect(broken).toEqual([]);
   });
 
-  test("feeds, sitemap and robots.txt lead to the server that was asked", async () => {
+  test("feeds, sitemap and robots.txt contain the address of the requested server", async () => {
     for (const path of ["/blog/rss.xml", "/blog/atom.xml", "/sitemap.xml", "/robots.txt"]) {
       const text = await (await site.get(path)).text();
       const own = [...text.matchAll(/http:\/\/localhost(\/[^\s"<#]*)/g)].map(([, to = ""]) => to);
@@ -100,13 +100,13 @@ describe("the site as it is built without them", () => {
     }
   });
 
-  test("texts for machines lead to the server that they came from", async () => {
+  test("llms.txt and Markdown contain the address of the requested server", async () => {
     const llms = await (await site.get("/llms.txt")).text();
     expect(llms).toContain("](/docs/intro.md)");
     expect(await (await site.get("/docs/intro.md")).text()).toMatch(/\]\(\/docs\/[a-z-]+\)/);
   });
 
-  test("a file of every kind that was built is told for what it is", async () => {
+  test("every kind of built file has its content type", async () => {
     const paths = listFiles(folders.site).filter((path) => !/\.(br|gz)$/.test(path));
     const ofEach = new Map(paths.map((path) => [path.split(".").at(-1), path]));
     expect([...ofEach.keys()]).toContain("webp");
@@ -116,7 +116,7 @@ describe("the site as it is built without them", () => {
     }
   });
 
-  test("favicon.ico holds one picture of 32 by 32, the touch icon is 180 by 180", async () => {
+  test("favicon.ico contains one image of 32 by 32; the touch icon is 180 by 180", async () => {
     const home = await (await site.get("/")).text();
     expect(home).toContain('<link rel="icon" href="/favicon.ico" sizes="32x32"/>');
     expect(home).toContain('<link rel="apple-touch-icon" href="/apple-touch-icon.png"/>');

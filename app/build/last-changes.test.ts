@@ -8,7 +8,7 @@ const pages = listFiles(contentFolder)
   .filter((file) => file.endsWith(".mdx"))
   .map((file) => `content/${file}`);
 
-test("every page has a date for builds without a history; `bun run site:dates` notes them", () => {
+test("every page has a recorded date, for builds without git; `bun run site:dates` writes them", () => {
   expect(Object.keys(noted).sort()).toEqual([...pages].sort());
 });
 

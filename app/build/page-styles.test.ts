@@ -5,7 +5,7 @@ const sheet = `@layer base { p { color: red } .page { top: 0 } .page .gone { top
 @layer component { .sim-code-453, .gone { top: 2px } :is(.gone, .other) b { top: 3px }
   .sim { & p { top: 4px } & .gone { top: 5px } } .gone { animation: x } .late { top: 6px } }`;
 
-test("styles of a page: of what is on it, and of what its scripts show", () => {
+test("page styles: rules for the elements of the page and for those that its scripts add", () => {
   const html = '<p class="page first">gone</p>';
   const scripts = 'a="sim-code-"+b;c.className="late";';
   expect(pageStyles(sheet, { html, scripts })).toBe(
@@ -13,7 +13,7 @@ test("styles of a page: of what is on it, and of what its scripts show", () => {
   );
 });
 
-test("styles of a page: a rule in another goes with it, and stays with it", () => {
+test("page styles: a nested rule is kept or removed with its parent", () => {
   expect(pageStyles(sheet, { html: '<b class="sim">', scripts: "" })).toBe(
     "@layer base{p{color:red}}@layer component{.sim{& p{top:4px}}}",
   );

@@ -12,7 +12,7 @@ test.each([
   expect(readingMinutes(words(count))).toBe(minutes);
 });
 
-test("code, imports, components, comments and marks are not read", () => {
+test("reading time: code, imports, components, comments and markup do not count", () => {
   const source = [
     'import { Chart } from "./chart.tsx";',
     "## Two words",

@@ -10,7 +10,7 @@ import { sectionsOf } from "./search-sections.ts";
 const text = (value: string): Text => ({ type: "text", value });
 const paragraph = (value: string): Paragraph => ({ type: "paragraph", children: [text(value)] });
 
-test("sections: items of a list stand apart, terms are places of their own", () => {
+test("sections: list items are separated, and each term is a section", () => {
   const tree: Root = {
     type: "root",
     children: [
@@ -56,7 +56,7 @@ test("sections: items of a list stand apart, terms are places of their own", () 
   ]);
 });
 
-test("sections: charts and facts about a post are in a page's Markdown, but not in the search", () => {
+test("sections: charts and post facts are in the Markdown, but not in the search", () => {
   const html =
     '<p class="post-facts">5 min read</p><p>Prose.</p><figure class="chart"><figcaption>Produce</figcaption><div>24,700</div><p>Medians.</p><details><summary>Figures</summary><table><tr><th>at</th><th>median</th></tr><tr><td>1</td><td>24,700</td></tr></table></details></figure>';
   const { children } = fromHtml(`<main>${html}</main>`, { fragment: true });
@@ -74,7 +74,7 @@ test("Markdown: a block of code keeps its title", () => {
   expect(textOfPage(children[0] as Element).markdown).toBe('```bash title="With Node"\nnpx\n```\n');
 });
 
-test("sections: a term that links to the page that explains gives way to it", () => {
+test("sections: a term that links to its explanation is not a section", () => {
   const term = (word: string, ...rest: Paragraph["children"]): Paragraph => ({
     type: "paragraph",
     children: [{ type: "strong", children: [text(`${word}.`)] }, text(" It is "), ...rest],
@@ -86,7 +86,7 @@ test("sections: a term that links to the page that explains gives way to it", ()
   expect(pointer?.weight).toBeLessThan(own?.weight ?? 0);
 });
 
-test("sections: the fields of a call stand apart", () => {
+test("sections: the fields of a call are separated", () => {
   const lease = callSections().find(({ url }) => url === "/api/lease");
   expect(lease?.text).toStartWith("/v1/queue.lease Leases");
   expect(lease?.text).toMatch(/ · client_id: [^·]+\. · request_timeout: [^·]+\. · batch_size: /);
@@ -117,7 +117,7 @@ describe("rows of generated tables", () => {
     main: shown(ids),
   });
 
-  test("each has its place on the page that shows it", () => {
+  test("each is at its anchor on the page that contains it", () => {
     const rows = rowSections([configuration, errors([...codeIds, ...reasonIds])]);
     expect(rows).toHaveLength(settings.length + codes.length + reasons.length);
     expect(rows.find(({ heading }) => heading.startsWith("429 "))?.url).toBe(
@@ -125,7 +125,7 @@ describe("rows of generated tables", () => {
     );
   });
 
-  test("one that no page shows fails the build", () => {
+  test("a row that no page contains fails the build", () => {
     const missing = "the search leads to a row that no page shows: /docs/errors#code-200";
     expect(() => rowSections([configuration, errors(reasonIds)])).toThrow(missing);
     expect(() => rowSections([errors([...codeIds, ...reasonIds])])).toThrow("/docs/configuration#");

@@ -92,13 +92,13 @@ test("find: the newest file that has the figure", () => {
   expect(data.find("c: rateMs")).toBe(null);
 });
 
-test("a figure that no file has is an error that names it", () => {
+test("find: a figure that no file contains is an error that names it", () => {
   expect(() => shownFigure(benchData([]), "a: rateMs")).toThrow(
     "no file in bench/results has 'a: rateMs'; expected '<measurement>: <figure>' of one of them",
   );
 });
 
-test("a measured number has three digits at most, a count has all of its own", () => {
+test("number: a measurement has at most three significant digits, a count has all digits", () => {
   expect([number(1_024), count(1_024)]).toEqual(["1,020", "1,024"]);
   expect([0.1234, 3.18, 17_449.7].map(number)).toEqual(["0.12", "3.2", "17,400"]);
 });
@@ -118,19 +118,19 @@ test("written: a figure without a known unit is an error", () => {
   expect(() => written("colour", 1)).toThrow("the unit of 'colour' is not known");
 });
 
-test("axis: linear from zero to a round value where values are near each other", () => {
+test("axis: linear from zero to a round value if the values are close", () => {
   const { isLogarithmic, place, ticks } = axisOf([once(370), once(35)]);
   expect([isLogarithmic, ticks]).toEqual([false, [0, 100, 200, 300, 400]]);
   expect([0, 100, 400].map(place)).toEqual([0, 25, 100]);
 });
 
-test("axis: logarithmic where they differ by more than twenty times", () => {
+test("axis: logarithmic if they differ by more than a factor of twenty", () => {
   const { isLogarithmic, place, ticks } = axisOf([once(120), once(9_000)]);
   expect([isLogarithmic, ticks]).toEqual([true, [100, 1_000, 10_000]]);
   expect([100, 1_000, 10_000].map(place)).toEqual([0, 50, 100]);
 });
 
-test("chart: one axis for all its panels, and it says when it is logarithmic", () => {
+test("chart: all panels share an axis, which is labelled if it is logarithmic", () => {
   const html = (figures: Record<string, number>) =>
     renderToStaticMarkup(createElement(ChartFigure, { chart: chartFrom(figures) }));
   const near = html({ a: 200, b: 100 });
@@ -149,11 +149,11 @@ test.each([
   expect(judge(goal, data)).toMatchObject({ verdict, unit: "s" });
 });
 
-test("judge: what no file speaks of is open", () => {
+test("judge: a goal without a measurement is open", () => {
   expect(judge(goal, benchData([]))).toMatchObject({ verdict: "open", range: null });
 });
 
-test("judge: a peer that does not sync each answer is not compared with", () => {
+test("judge: a peer that does not sync before each answer is not compared", () => {
   const against = (among: RegExp): Goal => ({
     what: "",
     goal: "≥ 2 ×",
@@ -163,11 +163,11 @@ test("judge: a peer that does not sync each answer is not compared with", () => 
   expect(judge(against(/^RabbitMQ/), withPeers).verdict).toBe("open");
 });
 
-test("ratios: Holdfast over the fastest of the others, by the items of a call", () => {
+test("ratios: Holdfast over the fastest of the others, by items per call", () => {
   expect(shownRatios(withPeers)).toMatchObject({ 100: { text: "2.00\u00a0× Redis Streams" } });
 });
 
-test("chart of peers: those that sync, the fastest first; none without a file", () => {
+test("chart of peers: peers that sync, the fastest first; no chart without a file", () => {
   const chart = chartOf(withPeers, "peers");
   expect(chart?.panels.map(({ bars }) => bars.map(({ name }) => name))).toEqual([
     ["pg-boss"],
@@ -176,7 +176,7 @@ test("chart of peers: those that sync, the fastest first; none without a file", 
   expect(chartOf(benchData([]), "peers")).toBe(null);
 });
 
-test("chart of peers: whose bar is missing is said, with the reason of the results file", () => {
+test("chart of peers: a missing bar is listed with the reason from the results file", () => {
   expect(chartOf(withPeers, "peers")?.absent).toEqual([
     "RabbitMQ is not in the chart: only produce is synced before its answer; it never confirms.",
     "Holdfast is missing at 1 item a call: not measured.",
@@ -185,7 +185,7 @@ test("chart of peers: whose bar is missing is said, with the reason of the resul
   ]);
 });
 
-test("the results that are checked in: every chart has its panels, in words of its readers", () => {
+test("checked-in results: every chart has its panels, in the readers' words", () => {
   const data = readBenchData();
   for (const group of groups) {
     const chart = chartOf(data, group);
@@ -196,7 +196,7 @@ test("the results that are checked in: every chart has its panels, in words of i
   expect(verdicts.filter((verdict) => verdict !== "open").length).toBeGreaterThanOrEqual(5);
 });
 
-test("namesIn: every figure that a text names", () => {
+test("namesIn: every figure named in a text", () => {
   expect(namesIn('a <BenchFigure name="a: b" /> and <BenchFigure\n name="c: d"/>')).toEqual([
     "a: b",
     "c: d",

@@ -14,7 +14,7 @@ function withSidebar(docs: Sidebar) {
 
 const at = { sidebarId: "docs", version: "current" };
 
-test("docs sidebar: has the docs of its version under its headings, in its own order", () => {
+test("docs sidebar: the docs of its version, under its headings, in its order", () => {
   const docs = [doc("faq"), doc("intro"), doc("intro", "1.0")];
   const config = withSidebar([
     { label: "Start", docs: ["intro"] },
@@ -27,7 +27,7 @@ test("docs sidebar: has the docs of its version under its headings, in its own o
   expect(sidebarDocs(config, docs, at).map(({ slug }) => slug)).toEqual(["intro", "faq"]);
 });
 
-test("docs sidebar: one without a link is refused, and one with a doc that is not there", () => {
+test("docs sidebar: one without a link, or with an unknown doc, is refused", () => {
   expect(() => sidebarTarget(withSidebar([]), [doc("intro")], at)).toThrow(
     "docs sidebar has no link; expected at least one doc in 'docs'",
   );

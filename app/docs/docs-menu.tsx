@@ -6,7 +6,7 @@ import { docs } from "../facts/content.ts";
 import { SectionMenu } from "../shell/section-menu.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 import { siteConfig } from "../site-config.ts";
-import { placeOf, versionAt } from "./versions.ts";
+import { docsAddressOf, versionAt } from "./versions.ts";
 
 /** The sidebars of a version; each doc is in exactly one. */
 function groupsOf(version: string) {
@@ -22,7 +22,7 @@ export function docsOf(version: string) {
 export function DocsMenu(): ReactNode {
   const pathname = usePathname();
   const { name, path, mainDoc } = versionAt(pathname, siteConfig.docs.versions);
-  const shown = placeOf(pathname, siteConfig.docs.versions)?.slug ?? mainDoc;
+  const shown = docsAddressOf(pathname, siteConfig.docs.versions)?.slug ?? mainDoc;
   const groups = groupsOf(name).map((group) => ({
     label: group.label,
     links: group.docs.map(({ slug, label }) => ({ to: `${path}/${slug}`, label })),

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { DocData } from "../build/content.ts";
 import { routeMatchesMax } from "../config/constants.ts";
 import type { DocsVersion } from "../config/types.ts";
-import { pathIn, placeOf } from "./versions.ts";
+import { docsAddressOf, pathIn } from "./versions.ts";
 
 const current = { name: "current", label: "Next", path: "/docs", mainDoc: "intro" };
 const older = { name: "1.0", label: "1.0", path: "/docs/1.0", mainDoc: "start" };
@@ -17,25 +17,26 @@ test.each([
   ["/docs/faq", current, "faq"],
   ["/docs/1.0", older, null],
   ["/docs/1.0/faq", older, "faq"],
-])("the version of %s", (path, version, slug) => {
-  expect(placeOf(path, versions)).toEqual({ version, slug });
+])("docsAddressOf: the version of %s", (path, version, slug) => {
+  expect(docsAddressOf(path, versions)).toEqual({ version, slug });
 });
 
-test("places are remembered, and only so many", () => {
-  const seen = placeOf("/docs/faq", versions);
-  expect(placeOf("/docs/faq", versions)).toBe(seen);
-  for (let index = 0; index < routeMatchesMax; index += 1) placeOf(`/docs/${index}`, versions);
-  const again = placeOf("/docs/faq", versions);
+test("docsAddressOf: results are cached, up to a limit", () => {
+  const seen = docsAddressOf("/docs/faq", versions);
+  expect(docsAddressOf("/docs/faq", versions)).toBe(seen);
+  for (let index = 0; index < routeMatchesMax; index += 1)
+    docsAddressOf(`/docs/${index}`, versions);
+  const again = docsAddressOf("/docs/faq", versions);
   expect(again).toEqual(seen);
   expect(again).not.toBe(seen);
 });
 
-test("no version: what only begins like the docs", () => {
-  expect(placeOf("/docsets", versions)).toBeNull();
-  expect(placeOf("/blog", versions)).toBeNull();
+test("docsAddressOf: a path that only begins like the docs has no version", () => {
+  expect(docsAddressOf("/docsets", versions)).toBeNull();
+  expect(docsAddressOf("/blog", versions)).toBeNull();
 });
 
-test("another version: the same doc, or its main doc where it has none", () => {
+test("another version: the same doc, or the main doc if it has none", () => {
   const docs = [doc("1.0", "start"), doc("1.0", "faq")];
   expect(pathIn(older, { slug: "faq", docs })).toBe("/docs/1.0/faq");
   expect(pathIn(older, { slug: "embedded", docs })).toBe("/docs/1.0/start");

@@ -4,28 +4,28 @@ import type { DocData } from "../build/content.ts";
 import { routeMatchesMax } from "../config/constants.ts";
 import type { DocsVersion } from "../config/types.ts";
 
-interface Place {
+interface DocsAddress {
   readonly version: DocsVersion;
   /** `null` = the version's root. */
   readonly slug: string | null;
 }
 
-const places = new WeakMap<readonly DocsVersion[], Map<string, Place | null>>();
+const addresses = new WeakMap<readonly DocsVersion[], Map<string, DocsAddress | null>>();
 
 /** The version and doc of a path; `null` = no docs. Called many times per page. */
-export function placeOf(path: string, versions: readonly DocsVersion[]): Place | null {
-  const known = places.get(versions) ?? new Map<string, Place | null>();
-  places.set(versions, known);
-  let place = known.get(path);
-  if (place === undefined) {
+export function docsAddressOf(path: string, versions: readonly DocsVersion[]): DocsAddress | null {
+  const known = addresses.get(versions) ?? new Map<string, DocsAddress | null>();
+  addresses.set(versions, known);
+  let address = known.get(path);
+  if (address === undefined) {
     if (known.size >= routeMatchesMax) known.clear();
-    place = matched(path, versions);
-    known.set(path, place);
+    address = matched(path, versions);
+    known.set(path, address);
   }
-  return place;
+  return address;
 }
 
-function matched(path: string, versions: readonly DocsVersion[]): Place | null {
+function matched(path: string, versions: readonly DocsVersion[]): DocsAddress | null {
   // Longest path first, because the current version's path is a prefix of all others.
   const sorted = [...versions].sort((a, b) => b.path.length - a.path.length);
   for (const version of sorted) {
@@ -48,7 +48,7 @@ export function pathIn(
 
 /** The version of the address; otherwise the first. */
 export function versionAt(path: string, versions: readonly DocsVersion[]): DocsVersion {
-  const version = placeOf(path, versions)?.version ?? versions[0];
+  const version = docsAddressOf(path, versions)?.version ?? versions[0];
   if (version === undefined) throw new Error("there is no docs version");
   return version;
 }

@@ -5,7 +5,7 @@ import { reasons as replyReasons } from "../../openapi/reasons.ts";
 import { contentFolder } from "../build/content.ts";
 import { commands, limits, reasons } from "./reference.ts";
 
-test("reasons: each with the codes that come with it", () => {
+test("reasons: each with its codes", () => {
   expect(reasons).toContainEqual({
     reason: "too_large",
     codes: "413, 453",
@@ -25,7 +25,7 @@ test.each([
   expect(limits.find((limit) => limit.id === id)?.value).toBe(value);
 });
 
-test("commands: the page of all commands has each once, in the order of `--help`", () => {
+test("commands: the page lists each once, in the order of `--help`", () => {
   const page = readFileSync(join(contentFolder, "docs/command-reference.mdx"), "utf8");
   const told = [...page.matchAll(/^## holdfast (.+)\n\n<Cmd name="(.+)" \/>$/gm)];
   const names = commands.map(({ name }) => name);

@@ -25,7 +25,7 @@ const simulated: readonly Named[] = [
   one("storeFaults", "failures of the store"),
   one("kills", "crashes of the whole process"),
   one("commits", "commits"),
-  part("situationsReached", "situationsNamed", "named situations that came about"),
+  part("situationsReached", "situationsNamed", "named situations that occurred"),
 ];
 
 const flips = (effect: string): string[] => [`flip in log: ${effect}`, `flip in file: ${effect}`];
@@ -39,7 +39,7 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
     one("steps", "steps"),
     one("calls", "calls of clients"),
     one("commits", "commits"),
-    part("situationsReached", "situationsNamed", "named situations that came about"),
+    part("situationsReached", "situationsNamed", "named situations that occurred"),
   ],
   "planted bugs": [
     part("found", "planted", "planted bugs that were found"),
@@ -65,7 +65,7 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
     one("cutsWithUnsynced", "with writes that were not synced yet"),
     one("traces", "recorded runs that were cut"),
     one("lossyCuts", "cuts after which something acknowledged was missing"),
-    part("controlLossyCuts", "controlCuts", "the same for the control, which does not sync"),
+    part("controlLossyCuts", "controlCuts", "of the control, which does not sync"),
   ],
   "system calls": [
     one("runs", "runs"),
@@ -79,7 +79,7 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
   ],
   "full disks": [
     one("disks", "small disks"),
-    one("fills", "times that another program filled one"),
+    one("fills", "times another program filled one"),
     one("restarts", "kills and stops of the server on a full disk"),
     one("acknowledged", "items acknowledged with 200"),
     tally("of them lost", "lost"),
@@ -108,19 +108,23 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
     one("restarts", "kills in the middle"),
     one("unknownCalls", "calls whose outcome stayed unknown"),
     one("lost", "acknowledged items lost"),
-    one("blackBoxHistories", "short histories searched for an order"),
-    one("gaveUp", "of which undecided"),
-    part("spoiltRejected", "spoiltHistories", "histories spoilt on purpose, and rejected"),
+    one("blackBoxHistories", "short histories checked for linearizability"),
+    one("gaveUp", "of them undecided"),
+    part(
+      "spoiltRejected",
+      "spoiltHistories",
+      "deliberately corrupted histories that were rejected",
+    ),
   ],
   "hostile input": [
     one("bodies", "request bodies made from the schemas"),
-    tally("of them with something wrong", "broken"),
+    tally("of them with a defect", "broken"),
     one("rawRows", "handwritten raw requests"),
     one("rawRequests", "damaged raw requests"),
     one("crowd", "connections opened and dropped"),
     one("halfClosed", "half-closed connections"),
     one("slowClients", "kinds of slow clients"),
-    one("rawCanaryMsMax", "ms that an ordinary round took at most meanwhile"),
+    one("rawCanaryMsMax", "longest ordinary round meanwhile, in ms"),
   ],
   soak: [
     one("loadSeconds", "seconds of steady load"),
@@ -129,12 +133,12 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
     one("waitingLeases", "leases that waited meanwhile"),
     one("waitingSeconds", "seconds that they waited"),
     one("wakeMsP99", "ms until a waiting lease had its item, p99"),
-    one("descriptorsLeft", "file descriptors more than before"),
+    one("descriptorsLeft", "additional file descriptors afterwards"),
   ],
   nodes: [
     tally("nodes killed", "kills"),
-    tally("stopped and started again", "drains"),
-    tally("held up and let go on", "stops"),
+    tally("stopped and restarted", "drains"),
+    tally("suspended and resumed", "stops"),
     tally("cut off from the database", "databaseCuts"),
     tally("cut off from each other", "nodeCuts"),
     tally("whose connections broke", "breaks"),

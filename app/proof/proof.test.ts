@@ -66,13 +66,13 @@ function made(...results: readonly ProofResult[]): ProofData {
 const html = (element: Parameters<typeof renderToStaticMarkup>[0]): string =>
   renderToStaticMarkup(element);
 
-test("proofData: of the newest report; without one it fails", () => {
+test("proofData: the newest report is used; without a report it fails", () => {
   const reports = [report("2026-11-20", []), report("2026-11-22", []), report("2026-11-21", [])];
   expect(proofData(reports).madeAt).toBe("2026-11-22");
   expect(() => proofData([])).toThrow("no file in bench/results is a report of proof");
 });
 
-test("proofData: figures under their names; what did not happen is 0, what is lacking an error", () => {
+test("proofData: figures by name; a count of nothing is 0, a missing figure is an error", () => {
   const lines = made(media).methods["media"]?.lines ?? [];
   expect(lines[0]).toEqual(["truncations of the log", "5,000"]);
   expect(lines.map(([, amount]) => amount).join(" ")).toBe("5,000 0 0 4,000 5 0 0 0 0");
@@ -81,7 +81,7 @@ test("proofData: figures under their names; what did not happen is 0, what is la
   );
 });
 
-test("proofData: planted bugs by the worlds that they took, those not found last", () => {
+test("proofData: planted bugs by the number of worlds until they were found, the unfound ones last", () => {
   expect(made(planted).planted).toEqual([
     ["In the first world", ["an answer too soon"]],
     ["In world 12", ["a lost half"]],
@@ -89,7 +89,7 @@ test("proofData: planted bugs by the worlds that they took, those not found last
   ]);
 });
 
-test("the summary adds up what was acknowledged and what was lost, over all methods", () => {
+test("summary: acknowledged and lost items are added up over all methods", () => {
   const calls = result("system calls", { runs: 9, reached: 9, acknowledged: 500, lost: 2 });
   const { summary } = made(soak, calls);
   expect(summary.slice(-2)).toEqual([
@@ -98,7 +98,7 @@ test("the summary adds up what was acknowledged and what was lost, over all meth
   ]);
 });
 
-test("figureNames: every method of proof has its names, each once", () => {
+test("figureNames: every method has its names, each once", () => {
   for (const [method, named] of Object.entries(figureNames)) {
     const labels = named.map(({ label }) => label);
     expect([method, new Set(labels).size]).toEqual([method, labels.length]);
@@ -106,14 +106,14 @@ test("figureNames: every method of proof has its names, each once", () => {
   expect(Object.keys(figureNames).toSorted()).toEqual(methods.map(({ name }) => name).toSorted());
 });
 
-test("the reports that are checked in: every method has its figures", () => {
+test("checked-in reports: every method has its figures", () => {
   for (const one of readResults<Report>("proof")) {
     const data = proofData([one]);
     expect(Object.keys(data.methods)).toEqual(one.results.map(({ method }) => method));
   }
 });
 
-test("views: with a report they show its figures, its source and its verdicts", () => {
+test("views: with a report they contain its figures, its source and its verdicts", () => {
   const data = made(planted, { ...soak, faults: ["a waiting lease was dropped"] });
   const summary = html(createElement(ProofSummary, { data }));
   expect(summary).toContain("<dt>planted bugs found</dt><dd>2 of 3</dd>");
@@ -127,7 +127,7 @@ test("views: with a report they show its figures, its source and its verdicts", 
   expect(bugs).toContain("<dt>Not found</dt><dd><ul><li>a shy one</li></ul></dd>");
 });
 
-test("views: a method that was skipped says why; one that was not run is not measured", () => {
+test("views: a skipped method has its reason; one that did not run is not measured", () => {
   const skipped = { ...result("power cuts", {}), skipped: "strace is not installed" };
   const data = made(skipped);
   expect(html(createElement(ProofMethod, { name: "power cuts", data }))).toContain(
@@ -136,7 +136,7 @@ test("views: a method that was skipped says why; one that was not run is not mea
   expect(html(createElement(ProofMethod, { name: "kills", data }))).toContain("Not measured yet.");
 });
 
-test("views: a fault has what shows it and what keeps it away", () => {
+test("views: a fault has its reproduction and the test that prevents it", () => {
   const [fault] = faults;
   const text = html(createElement(FaultsFound));
   expect(text).toContain(`<b>${fault?.what}</b>`);

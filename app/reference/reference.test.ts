@@ -28,14 +28,14 @@ describe("the pages as they are built", () => {
   };
   beforeAll(ensureBuilt);
 
-  test("none has many elements", () => {
+  test("pages: none has too many elements", () => {
     const paths = pagePaths().filter((path) => /^\/api(\/|$)/.test(path));
     expect(paths).toHaveLength(operations.length + 1);
     const sizes = paths.map((path) => ({ path, elements: elementsOf(readPage(path)).length }));
     expect(sizes.filter(({ elements }) => elements > elementsMax)).toEqual([]);
   });
 
-  test("an operation has its own: each field of request and reply, nested ones by their path, and each code", () => {
+  test("operation page: each field of request and reply, nested ones by their path, and each code", () => {
     for (const operation of operations) {
       const { method, path, summary, parameters = [], requestBody, responses } = operation;
       const page = readPage(operationPath(operation));
@@ -75,7 +75,7 @@ describe("the pages as they are built", () => {
     }
   });
 
-  test("each field has a type and says what it is", () => {
+  test("each field has a type and a description", () => {
     const fields = operations.flatMap(({ path, requestBody, responses }) =>
       [requestBody, responses["200"]].flatMap((part) =>
         fieldsOf(mediaOf(part).schema ?? {}).map((field) => ({
@@ -91,7 +91,7 @@ describe("the pages as they are built", () => {
     expect(unsaid.map(({ path }) => path)).toEqual([]);
   });
 
-  test("a field of which some words are taken names them, also where it is a list", () => {
+  test("a field with fixed values names them, also if it is a list", () => {
     const [who, find] = ["whoAmI", "findItems"].map((operationId) =>
       textOf(readPage(operationPath({ operationId }))),
     );
@@ -99,7 +99,7 @@ describe("the pages as they are built", () => {
     expect(find).toContain("of failed, expired, rejected");
   });
 
-  test("/api lists every operation, at the anchors that they had when all were on it, and says what they have in common", () => {
+  test("/api: every operation at its anchor, and what all operations have in common", () => {
     const page = readPage("/api");
     const ids = elementsOf(page).map(({ properties }) => properties["id"]);
     for (const { name, operations: own } of groups) {
@@ -125,7 +125,7 @@ describe("samples and examples", () => {
     return { path: operation.path, body: mediaOf(operation.requestBody).example as object };
   };
 
-  test("the examples tell one story: what the first makes, the next ones use", async () => {
+  test("examples: later ones use what earlier ones created", async () => {
     await using app = await openTestApp();
     const call = async (id: string, given: object = {}) => {
       const { path, body } = bodyOf(id);

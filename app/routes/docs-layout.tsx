@@ -4,7 +4,7 @@ import { DocsMenu, docsOf } from "../docs/docs-menu.tsx";
 import { PageActions } from "../docs/page-actions.tsx";
 import { Paging } from "../docs/paging.tsx";
 import { Toc } from "../docs/toc.tsx";
-import { placeOf, versionAt } from "../docs/versions.ts";
+import { docsAddressOf, versionAt } from "../docs/versions.ts";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";
@@ -14,7 +14,7 @@ export default function DocsLayout(): ReactNode {
   const pathname = usePathname();
   const { frontmatter, toc, source, updated } = usePage();
   const version = versionAt(pathname, siteConfig.docs.versions);
-  const slug = placeOf(pathname, siteConfig.docs.versions)?.slug ?? version.mainDoc;
+  const slug = docsAddressOf(pathname, siteConfig.docs.versions)?.slug ?? version.mainDoc;
   const path = `${version.path}/${slug}`;
   const pages = docsOf(version.name).map((doc) => ({
     label: doc.label,

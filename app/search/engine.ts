@@ -17,11 +17,11 @@ export interface Section {
   readonly weight?: number;
 }
 
-export interface Found extends Section {
+export interface SearchResult extends Section {
   readonly terms: readonly string[];
 }
 
-export type Search = (query: string) => readonly Found[];
+export type Search = (query: string) => readonly SearchResult[];
 
 const resultsMax = 8;
 /** Shorter words are too similar to distinguish a typo from another word. */
@@ -35,7 +35,7 @@ const namedWeight = 1.5;
 const partWeight = 0.3;
 
 const stopWords = new Set(
-  "a all an and any are as at be been but by can could did do does every for from get had has have how i if in into is it its just long make me my need of on or our should so some than that the their them then there these they this to use was we were what when where which who why will with would you your".split(
+  "a all an and any are as at be been but by can could did do does every for from get matched has have how i if in into is it its just long make me my need of on or our should so some than that the their them then there these they this to use was we were what when where which who why will with would you your".split(
     " ",
   ),
 );
@@ -83,12 +83,12 @@ const namesHere = new Map(
 );
 
 /** A word of a query: the terms used here, and their forms in the index. */
-interface Asked {
+interface QueryWord {
   readonly names: readonly string[];
   readonly terms: readonly string[];
 }
 
-function askedIn(query: string): readonly Asked[] {
+function queryWordsIn(query: string): readonly QueryWord[] {
   return query
     .split(/\s+/)
     .map((word) => namesHere.get(stem(word.toLowerCase())) ?? [word])
@@ -121,20 +121,20 @@ export async function createSearch(sections: readonly Section[]): Promise<Search
   await index.addAllAsync(documents, { chunkSize: 25 });
 
   /** Typos are considered only if no section contains the exact word. */
-  const queryOf = ({ names }: Asked) => {
+  const queryOf = ({ names }: QueryWord) => {
     const queries = [...names];
     const isKnown = index.search({ queries }).length > 0;
     const fuzzy = (one: string) => one.length >= fuzzyLengthMin && fuzziness;
     return { queries, ...(isKnown ? {} : { fuzzy }) };
   };
   return (query) => {
-    const asked = askedIn(query);
+    const queryWords = queryWordsIn(query);
     return index
-      .search({ queries: asked.map(queryOf) })
+      .search({ queries: queryWords.map(queryOf) })
       .map(({ id, score, terms, queryTerms }) => {
         const section = sections[id] as Section;
         const named = isNamed(section, terms) ? namedWeight : 1;
-        return { ...section, terms, score: score * named * coverage(asked, queryTerms) ** 2 };
+        return { ...section, terms, score: score * named * coverage(queryWords, queryTerms) ** 2 };
       })
       .sort((one, other) => other.score - one.score)
       .filter(({ url }, at, all) => all.findIndex((other) => other.url === url) === at)
@@ -151,11 +151,13 @@ function isName(one = ""): boolean {
  * The share of query words found: a section with all words ranks above one with many repetitions of
  * one word.
  */
-function coverage(asked: readonly Asked[], found: readonly string[]): number {
-  const worths = asked.map(({ terms }) => Math.max(...terms.map(worth)));
-  const had = worths.filter((_, at) => asked[at]?.terms.some((one) => found.includes(one)));
+function coverage(queryWords: readonly QueryWord[], found: readonly string[]): number {
+  const worths = queryWords.map(({ terms }) => Math.max(...terms.map(worth)));
+  const matched = worths.filter((_, at) =>
+    queryWords[at]?.terms.some((one) => found.includes(one)),
+  );
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-  return sum(had) / sum(worths);
+  return sum(matched) / sum(worths);
 }
 
 /**
@@ -183,8 +185,8 @@ export function partsOf(text: string, terms: readonly string[]): readonly Part[]
 export function excerptOf(text: string, terms: readonly string[]): string {
   const lengthMax = 140;
   const lower = text.toLowerCase();
-  const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0);
-  const first = places.length === 0 ? 0 : Math.min(...places);
+  const positions = terms.map((term) => lower.indexOf(term)).filter((position) => position >= 0);
+  const first = positions.length === 0 ? 0 : Math.min(...positions);
   const start = first < lengthMax / 2 ? 0 : text.lastIndexOf(" ", first - lengthMax / 3) + 1;
   const isCut = start + lengthMax < text.length;
   const end = isCut ? text.lastIndexOf(" ", start + lengthMax) : text.length;

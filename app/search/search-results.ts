@@ -1,7 +1,7 @@
 // The list below the search input: results of the query, or the results visited last. Arrow keys
 // select one, Enter opens it.
 
-import { createSearch, excerptOf, type Found, partsOf, type Section } from "./engine.ts";
+import { createSearch, excerptOf, partsOf, type SearchResult, type Section } from "./engine.ts";
 import { type Recent, readRecents, remember } from "./recents.ts";
 import "./search-results.css";
 
@@ -59,7 +59,7 @@ function optionAround(target: EventTarget | null): Element | null {
   return (target as Element).closest("[role=option]");
 }
 
-function optionOf(place: Recent | Found, index: number): HTMLElement {
+function optionOf(place: Recent | SearchResult, index: number): HTMLElement {
   const option = document.createElement("a");
   option.role = "option";
   option.id = `search-option-${index}`;

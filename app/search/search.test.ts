@@ -15,7 +15,7 @@ function isAmong(url: string, expected: readonly string[]): boolean {
   );
 }
 
-describe("what readers ask", () => {
+describe("queries of readers", () => {
   let sections: readonly Section[] = [];
   let search: Search;
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe("what readers ask", () => {
     expect(share(1) < first ? missed(1) : []).toEqual([]);
   });
 
-  test("every answer of every query is there", () => {
+  test("every expected answer exists", () => {
     const absent = [...lists.known, ...lists.own, ...lists.newcomers].flatMap(
       ({ query, expect: expected }) =>
         expected
@@ -50,7 +50,7 @@ describe("what readers ask", () => {
     expect(absent).toEqual([]);
   });
 
-  test("half a word and a slip find it too; nonsense and words that say nothing find nothing", () => {
+  test("half a word and a typo find it too; nonsense and stop words find nothing", () => {
     expect(search("idempot")[0]?.url).toContain("idempoten");
     expect(search("idempotant")[0]?.url).toContain("idempoten");
     expect(search("xyzzyq")).toEqual([]);
@@ -72,14 +72,14 @@ describe("what readers ask", () => {
   });
 });
 
-test("while developing, the sections come from the sources", async () => {
+test("development: sections are read from the sources", async () => {
   const sections = sourceSections();
   expect(sections.find(({ url }) => url === "/docs/intro")?.heading).not.toBe("");
   const search = await createSearch(sections);
   expect(search("backup").length).toBeGreaterThan(0);
 });
 
-test("the words that were found are marked whole: other endings, half a word, parts of a name", async () => {
+test("matched words are marked whole: other endings, half a word, parts of a name", async () => {
   const sections = [
     {
       url: "/docs/a",

@@ -95,7 +95,7 @@ describe("bar", () => {
     expect(() => rendered(createElement(BarItem, { item: item as NavbarItem }))).toThrow(reason);
   });
 
-  test("an item that fails is named with its configuration", () => {
+  test("navbar: an item that fails is named with its configuration", () => {
     const broken = { label: "Broken" } as NavbarItem;
     expect(() => rendered(createElement(BarItem, { item: broken }))).toThrow(
       "a navbar item failed to render; it has neither 'to' nor 'href'; check this item of navbar.items in site-config.ts: {\"label\":\"Broken\"}",
@@ -103,7 +103,7 @@ describe("bar", () => {
   });
 });
 
-test("drawer: a list is open where its reader is", () => {
+test("drawer: the list of the current page is open", () => {
   const below: NavbarItem = {
     type: "dropdown",
     label: "Below",
@@ -120,7 +120,7 @@ test("drawer: a list is open where its reader is", () => {
   expect(html).toContain('<li class="line"><hr></li>');
 });
 
-test("announcement: its html, its colours, and no way to close it where there is none", () => {
+test("announcement: its HTML and colours, and no close button if it cannot be closed", () => {
   const bar = { id: "a", content: "<b>Told</b> to all", isCloseable: false };
   const colors = { backgroundColor: "#010203", textColor: "#040506" };
   expect(rendered(createElement(AnnouncementBar, { bar: { ...bar, ...colors } }))).toBe(
@@ -134,7 +134,7 @@ describe("footer", () => {
   const links =
     '<li><a href="/docs">In</a></li><li><a href="https://example.com/" rel="noopener">Out</a></li>';
 
-  test("columns, and a logo that leads on, in both modes", () => {
+  test("columns, and a logo with a link, in both modes", () => {
     const logo = { src: "/a.svg", srcDark: "/b.svg", alt: "Sign", width: 20, height: 10 };
     const config: FooterConfig = {
       style: "dark",

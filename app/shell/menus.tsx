@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { BlogMenu } from "../blog/blog-menu.tsx";
 import type { NavbarItem } from "../config/types.ts";
 import { DocsMenu } from "../docs/docs-menu.tsx";
-import { placeOf } from "../docs/versions.ts";
+import { docsAddressOf } from "../docs/versions.ts";
 import { ReferenceMenu } from "../reference/reference-menu.tsx";
 import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
@@ -33,7 +33,7 @@ export function MainMenu({
 
 /** `null` if the page has no menu of its own. */
 export function sectionMenu(pathname: string): ReactNode {
-  if (placeOf(pathname, siteConfig.docs.versions) !== null) return <DocsMenu />;
+  if (docsAddressOf(pathname, siteConfig.docs.versions) !== null) return <DocsMenu />;
   if (isBelow(pathname, "/api")) return <ReferenceMenu />;
   return isBelow(pathname, siteConfig.blog.path) ? <BlogMenu /> : null;
 }

@@ -9,7 +9,7 @@ import type {
   LinkItem,
   NavbarItem,
 } from "../config/types.ts";
-import { pathIn, placeOf, versionAt } from "../docs/versions.ts";
+import { docsAddressOf, pathIn, versionAt } from "../docs/versions.ts";
 import { docs } from "../facts/content.ts";
 import { siteConfig } from "../site-config.ts";
 import { localePath } from "./locale.ts";
@@ -17,14 +17,14 @@ import { localePath } from "./locale.ts";
 const { i18n, docs: docsConfig } = siteConfig;
 const { versions } = docsConfig;
 
-interface Place {
+interface LinkContext {
   readonly pathname: string;
   /** The target version of links to docs. */
   readonly version: DocsVersion;
 }
 
 /** Properties that an item may set on its link. */
-interface Named {
+interface LinkProps {
   readonly label?: string;
   readonly className?: string;
 }
@@ -67,11 +67,11 @@ export function viewOf(item: NavbarItem, pathname: string): NavView {
   }
 }
 
-function view(item: DropdownEntry, place: Place): NavLink | NavHtml;
-function view(item: NavbarItem, place: Place): NavView;
-function view(item: NavbarItem, place: Place): NavView {
-  const { pathname, version } = place;
-  const isInDocs = placeOf(pathname, versions) !== null;
+function view(item: DropdownEntry, context: LinkContext): NavLink | NavHtml;
+function view(item: NavbarItem, context: LinkContext): NavView;
+function view(item: NavbarItem, context: LinkContext): NavView {
+  const { pathname, version } = context;
+  const isInDocs = docsAddressOf(pathname, versions) !== null;
   switch (item.type) {
     case "search":
       return "search";
@@ -81,7 +81,7 @@ function view(item: NavbarItem, place: Place): NavView {
     case "default":
       return linkOf(item, pathname);
     case "dropdown":
-      return dropdownOf(item, place);
+      return dropdownOf(item, context);
     case "localeDropdown":
       return listOf(
         { ...item, label: labelOf(i18n.defaultLocale) },
@@ -90,17 +90,17 @@ function view(item: NavbarItem, place: Place): NavView {
       );
     case "doc": {
       const own = docs.filter((doc) => doc.version === version.name);
-      return docLink(requireDoc(own, item.docId), item, place);
+      return docLink(requireDoc(own, item.docId), item, context);
     }
     case "docSidebar": {
       const at = { sidebarId: item.sidebarId, version: version.name };
-      return { ...docLink(sidebarTarget(siteConfig, docs, at), item, place), isActive: isInDocs };
+      return { ...docLink(sidebarTarget(siteConfig, docs, at), item, context), isActive: isInDocs };
     }
     case "docsVersion":
-      return versionLink(requireVersion(siteConfig, item.version ?? version.name), item, place);
+      return versionLink(requireVersion(siteConfig, item.version ?? version.name), item, context);
     case "docsVersionDropdown": {
       const names = item.versions ?? versions.map(({ name }) => name);
-      const links = names.map((name) => versionLink(requireVersion(siteConfig, name), {}, place));
+      const links = names.map((name) => versionLink(requireVersion(siteConfig, name), {}, context));
       // Meaningful only within the docs.
       return isInDocs ? listOf({ ...item, label: version.label }, "Versions", links) : null;
     }
@@ -116,11 +116,11 @@ function linkOf(item: LinkItem, pathname: string): NavLink {
   return { label, to, isActive: isActiveAt(item, pathname), className };
 }
 
-function dropdownOf(item: DropdownItem, place: Place): NavList {
+function dropdownOf(item: DropdownItem, context: LinkContext): NavList {
   const { label, to, items } = item;
-  const own = to === undefined ? [] : [linkOf({ label, to }, place.pathname)];
-  const list = listOf(item, label, [...own, ...items.map((entry) => view(entry, place))]);
-  return { ...list, isActive: list.isActive || isActiveAt(item, place.pathname) };
+  const own = to === undefined ? [] : [linkOf({ label, to }, context.pathname)];
+  const list = listOf(item, label, [...own, ...items.map((entry) => view(entry, context))]);
+  return { ...list, isActive: list.isActive || isActiveAt(item, context.pathname) };
 }
 
 function listOf(
@@ -143,20 +143,24 @@ const docsKey = `docs.version.${docsConfig.pluginId}`;
 /** If there are several versions, the reader's preference applies outside the docs. */
 function docLink(
   { slug, label }: (typeof docs)[number],
-  item: Named,
-  { pathname, version }: Place,
+  item: LinkProps,
+  { pathname, version }: LinkContext,
 ): NavLink {
   const to = `${version.path}/${slug}`;
   const { className } = item;
   const link = { label: item.label ?? label, to, isActive: pathname === to, className };
-  if (versions.length === 1 || placeOf(pathname, versions) !== null) return link;
+  if (versions.length === 1 || docsAddressOf(pathname, versions) !== null) return link;
   const paths = versions.map((one) => [one.name, pathIn(one, { slug, docs })]);
   const data = { "data-versions": JSON.stringify(Object.fromEntries(paths)) };
   return { ...link, data: { "data-docs": docsKey, ...data } };
 }
 
-function versionLink(version: DocsVersion, item: Named, { pathname, ...at }: Place): NavLink {
-  const slug = placeOf(pathname, versions)?.slug ?? null;
+function versionLink(
+  version: DocsVersion,
+  item: LinkProps,
+  { pathname, ...at }: LinkContext,
+): NavLink {
+  const slug = docsAddressOf(pathname, versions)?.slug ?? null;
   return {
     label: item.label ?? version.label,
     to: pathIn(version, { slug, docs }),
@@ -170,14 +174,14 @@ function labelOf(locale: string): string {
   return i18n.locales[locale]?.label ?? locale;
 }
 
-/** The same page in each locale; `data-keeps-place` preserves query and hash. */
+/** The same page in each locale; `data-keeps-context` preserves query and hash. */
 function locales(pathname: string): readonly NavLink[] {
   const current = i18n.defaultLocale;
   return Object.keys(i18n.locales).map((target) => ({
     label: labelOf(target),
     to: localePath(pathname, { current, target, standard: current }),
     isActive: target === current,
-    data: { "data-keeps-place": "" },
+    data: { "data-keeps-context": "" },
   }));
 }
 

@@ -45,7 +45,7 @@ test.each([
   expect(isShownAfter({ top, topBefore, wasShown, navbarHeight: 60 })).toBe(isShown);
 });
 
-test("announcement: one that cannot be closed is shown to who closed it when it could be", () => {
+test("announcement: one that can no longer be closed is shown to readers who had closed it", () => {
   const announcementBar = { id: "old-news", content: "", isCloseable: true };
   expect(headScriptOf({ ...siteConfig, announcementBar })).toContain("old-news");
   const fixed = { ...announcementBar, isCloseable: false };
@@ -55,12 +55,12 @@ test("announcement: one that cannot be closed is shown to who closed it when it 
 describe("locales", () => {
   const standard = "en";
 
-  test("the default one has no prefix", () => {
+  test("the default locale has no prefix", () => {
     const same = { current: "en", target: "en", standard };
     expect(localePath("/docs/intro", same)).toBe("/docs/intro");
   });
 
-  test("another one gets its prefix, and loses it on the way back", () => {
+  test("another locale gets its prefix, and loses it on the way back", () => {
     const there = { current: "en", target: "de", standard };
     expect(localePath("/docs/intro", there)).toBe("/de/docs/intro");
     const back = { current: "de", target: "en", standard };

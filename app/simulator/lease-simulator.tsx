@@ -7,7 +7,7 @@ import { type SimulationControls, type Speed, speeds, useSimulation } from "./us
 
 export function LeaseSimulator(): ReactNode {
   const controls = useSimulation();
-  const { simulation, said, send, frame } = controls;
+  const { simulation, announcement, send, frame } = controls;
   const { consumers, completed, dead, log } = simulation;
   return (
     <section className="sim" ref={frame} aria-label="Lease simulator">
@@ -33,7 +33,7 @@ export function LeaseSimulator(): ReactNode {
         <EventLog log={log} />
       </div>
       <p className="visually-hidden" aria-live="polite">
-        {said}
+        {announcement}
       </p>
     </section>
   );

@@ -29,7 +29,7 @@ function codes({ log }: Simulation): (number | null)[] {
   return log.map(({ code }) => code).reverse();
 }
 
-test("lease: an item has one holder, and its place in the partition", () => {
+test("lease: an item has one holder, and keeps its position in the partition", () => {
   const state = run([produce(2), lease(one), lease(two), lease(one)]);
   expect(state.holds.map(({ item, consumer }) => [item.label, consumer])).toEqual([
     ["a", one],
@@ -38,13 +38,13 @@ test("lease: an item has one holder, and its place in the partition", () => {
   expect(partitionOf(state).map(({ item }) => item.id)).toEqual([1, 2]);
 });
 
-test("lease: waits for an item, in the order of asking", () => {
+test("lease: waiting leases are served in order of arrival", () => {
   const state = run([lease(two), lease(one), produce(1)]);
   expect(state.holds.map(({ consumer }) => consumer)).toEqual([two]);
   expect(state.line).toEqual([one]);
 });
 
-test("lease: 454 when nothing came in time", () => {
+test("lease: 454 if no item arrives in time", () => {
   const state = run([lease(one), tick(10_000)]);
   expect(codes(state)).toEqual([454]);
   expect(state.line).toEqual([]);
@@ -57,7 +57,7 @@ test("complete: removes the item", () => {
   expect(codes(state)).toEqual([200, 200, 200]);
 });
 
-test("lapse: the item is at the tail under a new id, with an attempt more", () => {
+test("lapse: the item is at the tail under a new id, with one more attempt", () => {
   const state = run([produce(2), lease(one), tick(6_000)]);
   expect(state.ready.map(({ label, id, attempts }) => [label, id, attempts])).toEqual([
     ["b", 2, 0],
@@ -65,14 +65,14 @@ test("lapse: the item is at the tail under a new id, with an attempt more", () =
   ]);
 });
 
-test("complete: late is refused with 453, also while a new holder has the item", () => {
+test("complete: a late one is refused with 453, also while a new holder has the item", () => {
   const late = run([produce(), lease(one), tick(6_000), lease(two), complete(one)]);
   expect(late.log[0]).toMatchObject({ who: "worker-1 complete", code: 453 });
   expect(late.completed).toEqual([]);
   expect(step(late, complete(two)).completed).toEqual(["a"]);
 });
 
-test("complete: a moment before the deadline it is accepted, at the deadline it is not", () => {
+test("complete: accepted just before the deadline, refused at the deadline", () => {
   const leased = run([produce(), lease(one)]);
   expect(run([tick(5_999), complete(one)], leased).log[0]?.code).toBe(200);
   expect(run([tick(6_000), complete(one)], leased).log[0]?.code).toBe(453);
@@ -85,7 +85,7 @@ test("max_attempts: the last lapse sends the item to the dead queue, once", () =
   expect(partitionOf(state)).toEqual([]);
 });
 
-test("max_attempts: 0 is no limit", () => {
+test("max_attempts: 0 means no limit", () => {
   const round = [lease(one), tick(6_000), complete(one)];
   const state = run([
     { kind: "settings", settings: { maxAttempts: 0 } },
@@ -122,7 +122,7 @@ test("crash: the item stays leased until its deadline", () => {
   expect(step(state, tick(1)).ready.map(({ label }) => label)).toEqual(["a"]);
 });
 
-test("stall: one that wakes too late hears 453", () => {
+test("stall: a consumer that resumes too late gets 453", () => {
   const state = run([
     produce(),
     lease(one),
@@ -138,11 +138,11 @@ test("expire: an item that waits too long is in the dead queue", () => {
   expect(state.dead.map(({ death }) => death)).toEqual(["expired"]);
 });
 
-test("produce: no more than the model shows", () => {
+test("produce: limited to the items that fit the view", () => {
   expect(run([produce(100), produce(1)]).ready).toHaveLength(waitingMax);
 });
 
-test("tick: steps of any size come to the same", () => {
+test("tick: the step size does not matter", () => {
   const big = step(initialSimulation, tick(60_000));
   const small = run(
     Array.from({ length: 1_200 }, () => tick(50)),
@@ -151,7 +151,7 @@ test("tick: steps of any size come to the same", () => {
   expect(small).toEqual(big);
 });
 
-test("automatic: each item is in one place at any time, and none is lost", () => {
+test("automatic: each item is in one state at any time, and none is lost", () => {
   let state = step(initialSimulation, { kind: "produce", count: 8 });
   for (let count = 0; count < 1_000; count += 1) {
     if (count === 40) state = step(state, { kind: "crash", consumer: two });

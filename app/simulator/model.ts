@@ -54,21 +54,24 @@ function begin(): Simulation {
 export function step(state: Simulation, event: SimEvent): Simulation {
   switch (event.kind) {
     case "produce":
-      return queue.dealt(queue.produce(state, event.count));
+      return queue.withLeasesGranted(queue.produce(state, event.count));
     case "lease":
-      return queue.dealt(queue.ask(state, event.consumer));
+      return queue.withLeasesGranted(queue.requestLease(state, event.consumer));
     case "complete":
       return queue.complete(state, event.consumer);
     case "retry":
-      return queue.dealt(queue.giveBack(state, event.consumer));
+      return queue.withLeasesGranted(queue.retry(state, event.consumer));
     case "stall":
-      return queue.leave(queue.change(state, event.consumer, { mode: "stalled" }), event.consumer);
+      return queue.leaveLine(
+        queue.updateConsumer(state, event.consumer, { mode: "stalled" }),
+        event.consumer,
+      );
     case "resume":
       return queue.resume(state, event.consumer);
     case "crash":
       return queue.crash(state, event.consumer);
     case "restart":
-      return queue.change(state, event.consumer, { mode: "up", idleSince: state.now });
+      return queue.updateConsumer(state, event.consumer, { mode: "up", idleSince: state.now });
     case "settings":
       return { ...state, settings: { ...state.settings, ...event.settings } };
     case "automatic":
@@ -86,8 +89,8 @@ function advance(from: Simulation, to: number): Simulation {
   for (;;) {
     const next = nextInstant(state);
     if (next > to) return { ...state, now: to };
-    const swept = queue.dealt(sweep({ ...state, now: Math.max(state.now, next) }));
-    state = queue.dealt(act(swept));
+    const swept = queue.withLeasesGranted(sweep({ ...state, now: Math.max(state.now, next) }));
+    state = queue.withLeasesGranted(act(swept));
   }
 }
 
@@ -117,29 +120,29 @@ function sweep(state: Simulation): Simulation {
   const lapsed = state.holds.filter(({ leaseDeadline }) => leaseDeadline <= now);
   const expired = state.ready.filter((item) => hasExpired(item, now));
   const swept = lapsed.reduce((before, hold) => {
-    const told = queue.note(queue.release(before, hold), {
+    const logged = queue.note(queue.release(before, hold), {
       who: "queue",
       code: null,
       text: `the lease on ${hold.item.label} (id ${hold.item.id}) lapsed`,
     });
-    return queue.follow(told, hold.item, lapse(hold.item, queue.rulesOf(state), now));
+    return queue.applyFate(logged, hold.item, lapse(hold.item, queue.rulesOf(state), now));
   }, state);
   return expired.reduce(expire, swept);
 }
 
 function expire(state: Simulation, item: SimItem): Simulation {
   const ready = state.ready.filter((other) => other !== item);
-  return queue.follow({ ...state, ready }, item, expireFate(item));
+  return queue.applyFate({ ...state, ready }, item, expireFate(item));
 }
 
 /** Automatic actions at this instant: completes, 454 replies, produces and leases. */
 function act(state: Simulation): Simulation {
   let acted = state;
   for (const { name } of state.consumers) {
-    const consumer = queue.find(acted, name);
+    const consumer = queue.consumerNamed(acted, name);
     if (consumer === undefined) continue;
     if (consumer.waitsUntil !== null && consumer.waitsUntil <= state.now) {
-      acted = queue.note(queue.leave(acted, name), {
+      acted = queue.note(queue.leaveLine(acted, name), {
         who: `${name} lease`,
         code: 454,
         text: "nothing came in time; ask again",
@@ -156,5 +159,5 @@ function act(state: Simulation): Simulation {
   }
   return idle(acted)
     .filter(({ idleSince }) => idleSince + pauseMs <= state.now)
-    .reduce((before, { name }) => queue.ask(before, name), acted);
+    .reduce((before, { name }) => queue.requestLease(before, name), acted);
 }

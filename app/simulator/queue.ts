@@ -1,7 +1,7 @@
 // Operations on one queue with one partition. Pure functions from state to state. The effects of
 // lapse and retry are not modelled here, but taken from the server's own rules.
 
-import { expireDeadlineOf, type Fate, retry } from "../../engine/model/lifecycle.ts";
+import { expireDeadlineOf, type Fate, retry as retryFate } from "../../engine/model/lifecycle.ts";
 
 export interface Settings {
   readonly leaseTimeoutMs: number;
@@ -85,11 +85,15 @@ export function partitionOf({
   ].sort((a, b) => a.item.id - b.item.id);
 }
 
-export function find(state: Simulation, name: string): Consumer | undefined {
+export function consumerNamed(state: Simulation, name: string): Consumer | undefined {
   return state.consumers.find((consumer) => consumer.name === name);
 }
 
-export function change(state: Simulation, name: string, changes: Partial<Consumer>): Simulation {
+export function updateConsumer(
+  state: Simulation,
+  name: string,
+  changes: Partial<Consumer>,
+): Simulation {
   const consumers = state.consumers.map((consumer) =>
     consumer.name === name ? { ...consumer, ...changes } : consumer,
   );
@@ -129,31 +133,31 @@ export function produce(state: Simulation, wanted: number): Simulation {
 }
 
 /** Adds a lease request to the wait queue, until an item arrives or the request times out. */
-export function ask(state: Simulation, name: string): Simulation {
-  const consumer = find(state, name);
+export function requestLease(state: Simulation, name: string): Simulation {
+  const consumer = consumerNamed(state, name);
   if (consumer?.mode !== "up" || consumer.work !== null || state.line.includes(name)) return state;
-  const asked = change(state, name, { waitsUntil: state.now + requestTimeoutMs });
-  return { ...asked, line: [...state.line, name] };
+  const waiting = updateConsumer(state, name, { waitsUntil: state.now + requestTimeoutMs });
+  return { ...waiting, line: [...state.line, name] };
 }
 
-export function leave(state: Simulation, name: string): Simulation {
-  const left = change(state, name, { waitsUntil: null, idleSince: state.now });
+export function leaveLine(state: Simulation, name: string): Simulation {
+  const left = updateConsumer(state, name, { waitsUntil: null, idleSince: state.now });
   return { ...left, line: left.line.filter((other) => other !== name) };
 }
 
 /** Grants the items at the head to waiting consumers, in order of arrival. */
-export function dealt(state: Simulation): Simulation {
+export function withLeasesGranted(state: Simulation): Simulation {
   const [name] = state.line;
   const [item, ...rest] = state.ready;
   if (name === undefined || item === undefined) return state;
   const { leaseTimeoutMs } = state.settings;
   const leaseDeadline = state.now + leaseTimeoutMs;
   const hold: Hold = { item, consumer: name, leaseDeadline, leaseTimeoutMs };
-  const left = leave({ ...state, ready: rest, holds: [...state.holds, hold] }, name);
+  const left = leaveLine({ ...state, ready: rest, holds: [...state.holds, hold] }, name);
   const work = { label: item.label, id: item.id, doneAt: state.now + workMs };
   const text = `${item.label} (id ${item.id}) is leased for ${leaseTimeoutMs / 1_000} s, attempts ${item.attempts + 1}`;
-  const granted = change(left, name, { work });
-  return dealt(note(granted, { who: `${name} lease`, code: 200, text }));
+  const granted = updateConsumer(left, name, { work });
+  return withLeasesGranted(note(granted, { who: `${name} lease`, code: 200, text }));
 }
 
 function held(state: Simulation, consumer: Consumer): Hold | undefined {
@@ -171,10 +175,10 @@ function finish(
   verb: "complete" | "retry",
   then: (state: Simulation, item: SimItem) => Simulation,
 ): Simulation {
-  const consumer = find(state, name);
+  const consumer = consumerNamed(state, name);
   if (consumer?.mode !== "up" || consumer.work === null) return state;
   const { id, label } = consumer.work;
-  const idled = change(state, name, { work: null, idleSince: state.now });
+  const idled = updateConsumer(state, name, { work: null, idleSince: state.now });
   const hold = held(state, consumer);
   if (hold !== undefined) return then(release(idled, hold), hold.item);
   const text = `id ${id} does not exist: its lease lapsed, and ${label} has moved on`;
@@ -190,19 +194,19 @@ export function complete(state: Simulation, name: string): Simulation {
   );
 }
 
-export function giveBack(state: Simulation, name: string): Simulation {
+export function retry(state: Simulation, name: string): Simulation {
   return finish(state, name, "retry", (done, item) => {
     const text = `${item.label} is given back`;
     const given = note(done, { who: `${name} retry`, code: 200, text });
-    return follow(given, item, retry(item, rulesOf(state), state.now, null));
+    return applyFate(given, item, retryFate(item, rulesOf(state), state.now, null));
   });
 }
 
 export function crash(state: Simulation, name: string): Simulation {
-  const consumer = find(state, name);
+  const consumer = consumerNamed(state, name);
   if (consumer === undefined || consumer.mode === "down") return state;
   const hold = held(state, consumer);
-  const gone = leave(change(state, name, { mode: "down", work: null }), name);
+  const gone = leaveLine(updateConsumer(state, name, { mode: "down", work: null }), name);
   const left =
     hold === undefined ? "it held nothing" : `${hold.item.label} stays leased until its deadline`;
   return note(gone, { who: name, code: null, text: `crashed; ${left}` });
@@ -210,9 +214,9 @@ export function crash(state: Simulation, name: string): Simulation {
 
 /** A stalled consumer continues, unaware of the delay. */
 export function resume(state: Simulation, name: string): Simulation {
-  const consumer = find(state, name);
+  const consumer = consumerNamed(state, name);
   if (consumer?.mode !== "stalled") return state;
-  const woken = change(state, name, { mode: "up" });
+  const woken = updateConsumer(state, name, { mode: "up" });
   return consumer.work === null ? woken : complete(woken, name);
 }
 
@@ -221,7 +225,7 @@ export function rulesOf({ settings }: Simulation) {
 }
 
 /** Applies the decided outcome to an item that the caller has removed. */
-export function follow(state: Simulation, item: SimItem, fate: Fate): Simulation {
+export function applyFate(state: Simulation, item: SimItem, fate: Fate): Simulation {
   switch (fate.to) {
     case "queue": {
       const requeued = { ...item, id: state.nextId, attempts: fate.attempts };

@@ -12,29 +12,29 @@ const tickMs = 50;
 /** Maximum step: after a pause of the page, time continues from where it was. */
 const tickMsMax = 200;
 
-interface Told {
+interface AnnouncedSimulation {
   readonly simulation: Simulation;
   /** The effect of the last button press, for screen readers. */
-  readonly said: string;
+  readonly announcement: string;
 }
 
-function tell(before: Told, event: SimEvent): Told {
+function advance(before: AnnouncedSimulation, event: SimEvent): AnnouncedSimulation {
   const simulation = step(before.simulation, event);
   const [line] = simulation.log;
   if (event.kind === "tick" || line === undefined || line === before.simulation.log[0])
     return { ...before, simulation };
   return {
     simulation,
-    said: `${line.who}${line.code === null ? "" : ` ${line.code}`}: ${line.text}`,
+    announcement: `${line.who}${line.code === null ? "" : ` ${line.code}`}: ${line.text}`,
   };
 }
 
 export type SimulationControls = ReturnType<typeof useSimulation>;
 
 export function useSimulation() {
-  const [{ simulation, said }, send] = useReducer(tell, {
+  const [{ simulation, announcement }, send] = useReducer(advance, {
     simulation: initialSimulation,
-    said: "",
+    announcement: "",
   });
   const [isPlaying, setPlaying] = useState(false);
   const [isVisible, setVisible] = useState(false);
@@ -64,5 +64,5 @@ export function useSimulation() {
     return () => clearInterval(timer);
   }, [isPlaying, isVisible, speed]);
 
-  return { simulation, said, send, isPlaying, setPlaying, speed, setSpeed, frame };
+  return { simulation, announcement, send, isPlaying, setPlaying, speed, setSpeed, frame };
 }

@@ -38,7 +38,7 @@ function outermost(text: string): readonly string[] {
   return found;
 }
 
-test("styles: a sheet that is not part of index.css has all its rules in a layer", () => {
+test("styles: outside index.css every rule is in a layer", () => {
   const own = sheets.filter(([file]) => !imported.includes(file));
   const loose = own.flatMap(([file, text]) =>
     outermost(text)
@@ -74,7 +74,7 @@ test.each([
   },
 );
 
-test("styles: a class begins with what it belongs to, and not with the house", () => {
+test("styles: a class name begins with its component, not with the project", () => {
   const classes = sheets.flatMap(([file, text]) =>
     [...text.matchAll(/\.([a-zA-Z][\w-]*)/g)].map(([, name = ""]) => `${file}: ${name}`),
   );
