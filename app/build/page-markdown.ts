@@ -102,10 +102,10 @@ function isFields(parent: Parents | undefined): boolean {
 function panel(state: State, node: Element): never {
   const label = node.properties["dataLabel"];
   const isPanel = typeof label === "string" && hasClass(node, "tabs-panel");
-  const said = isPanel
+  const heading = isPanel
     ? [{ type: "paragraph", children: [{ type: "text", value: `${label}:` }] }]
     : [];
-  return [...said, ...state.toFlow(state.all(node))] as never;
+  return [...heading, ...state.toFlow(state.all(node))] as never;
 }
 
 /**

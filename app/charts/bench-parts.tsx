@@ -10,7 +10,7 @@ import type { Group } from "./groups.ts";
 export function BenchChart({ group }: { readonly group: Group }): ReactNode {
   const chart = charts[group];
   if (chart !== null) return <ChartFigure chart={chart} />;
-  throw new Error(`no file in bench/results has what the chart '${group}' shows`);
+  throw new Error(`no file in bench/results has the figures of the chart '${group}'`);
 }
 
 /** The settings of each queue in the chart of peers. */
@@ -41,7 +41,8 @@ export function PeerRatio({ itemsPerCall }: { readonly itemsPerCall: number }): 
 }
 
 function Data({ shown }: { readonly shown: Shown | undefined }): ReactNode {
-  if (shown === undefined) throw new Error("no file in bench/results has what a text speaks of");
+  if (shown === undefined)
+    throw new Error("no file in bench/results has a figure that a text names");
   return (
     <data className="chart-value figure" value={shown.value} title={shown.title}>
       {shown.text}

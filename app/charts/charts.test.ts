@@ -179,9 +179,9 @@ test("chart of peers: peers that sync, the fastest first; no chart without a fil
 test("chart of peers: a missing bar is listed with the reason from the results file", () => {
   expect(chartOf(withPeers, "peers")?.absent).toEqual([
     "RabbitMQ is not in the chart: only produce is synced before its answer; it never confirms.",
-    "Holdfast is missing at 1 item a call: not measured.",
-    "Redis Streams is missing at 1 item a call: not measured.",
-    "pg-boss is missing at 100 items a call: lease and complete took more than 13 s.",
+    "Holdfast is missing at 1 item per call: not measured.",
+    "Redis Streams is missing at 1 item per call: not measured.",
+    "pg-boss is missing at 100 items per call: lease and complete took more than 13 s.",
   ]);
 });
 

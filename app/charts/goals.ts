@@ -25,17 +25,17 @@ const cell = (shape: string): string => `canonical phases/100B/${shape}/p1`;
 
 export const goals: readonly Goal[] = [
   {
-    what: "Produce, 1 item a call: of what HTTP alone reaches",
+    what: "Produce, 1 item per call: of what HTTP alone reaches",
     goal: "≥ 0.5 ×",
     of: `${cell("1x64")}/b0: produce.overE`,
   },
   {
-    what: "Produce, 100 items a call: of what SQLite alone reaches",
+    what: "Produce, 100 items per call: of what SQLite alone reaches",
     goal: "≥ 0.7 ×",
     of: `${cell("100x64")}/b0: produce.overS`,
   },
   {
-    what: "Produce, 1,000 items a call: of what SQLite alone reaches",
+    what: "Produce, 1,000 items per call: of what SQLite alone reaches",
     goal: "≥ 0.7 ×",
     of: `${cell("1000x8")}/b0: produce.overS`,
   },

@@ -41,7 +41,7 @@ const phases = {
 } as const;
 
 const itemsText = (items: number): string =>
-  items === 1 ? "1 item a call" : `${count(items)} items a call`;
+  items === 1 ? "1 item per call" : `${count(items)} items per call`;
 
 /** `null` if no file contains the group's figures. */
 export function chartOf(data: BenchData, group: Group): Chart | null {
