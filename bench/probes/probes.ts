@@ -5,7 +5,7 @@ import type { RunOptions } from "../cells/run-cell.ts";
 import type { Figures } from "../report/results.ts";
 import { gather } from "./gather.ts";
 import { keys } from "./keys.ts";
-import { forwarded } from "./nodes.ts";
+import { forwarded, spread, takeover } from "./nodes.ts";
 import { shardThreads } from "./shard-threads.ts";
 import { drain, start, wake } from "./single-server.ts";
 import { slowDisk } from "./slow-disk.ts";
@@ -46,9 +46,10 @@ export const probes: readonly Probe[] = [
   ...each("keys ", [1, 100], keys),
   ...each("shard threads ", [1, 10], shardThreads),
   ...each("gather ", [64, 256], gather),
-  ...each("nodes forwarded ", [1, 100], forwarded).map((probe) => ({
-    ...probe,
-    store: "postgres" as const,
-  })),
+  ...[
+    { name: "nodes takeover", run: takeover },
+    { name: "nodes spread", run: spread },
+    ...each("nodes forwarded ", [1, 100], forwarded),
+  ].map((probe) => ({ ...probe, store: "postgres" as const })),
   { name: "client", run: compareWithWrk },
 ];
