@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Cluster, type NodeProcess } from "../../testing/cluster.ts";
-import { underLoad } from "./testing/load.ts";
+import { underLoad, unexpected } from "./testing/load.ts";
 
 const shards = 8;
 const cluster = new Cluster({ shards });
@@ -33,8 +33,7 @@ test("a joining node gets its share by hand-overs, and no call fails", async () 
   });
   expect(faults).toEqual([]);
   // Leases of one second may lapse before their complete arrives: 453.
-  const expected = [200, 453, 454];
-  expect(answers.filter(({ status }) => !expected.includes(status))).toEqual([]);
+  expect(unexpected(answers, [200, 453, 454])).toEqual([]);
   const after = await cluster.ownerRows();
   const moved = after.filter(({ url }, shard) => url !== before[shard]?.url);
   const takeovers = after.map(({ epoch }, shard) => epoch - (before[shard]?.epoch ?? 0));

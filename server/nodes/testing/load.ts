@@ -41,6 +41,16 @@ export interface Judged {
   readonly gone: readonly LostItem[];
 }
 
+/**
+ * The answers with other statuses than these. A lease may also be answered 504: what is granted just
+ * before its `request_timeout` ends may be committed too late for the node that forwarded it.
+ */
+export function unexpected(answers: readonly Answer[], expected: readonly number[]): Answer[] {
+  return answers.filter(
+    ({ verb, status }) => !expected.includes(status) && !(verb === "lease" && status === 504),
+  );
+}
+
 /** Each call goes to the next node. */
 function eachOf(cluster: Cluster): ServerAddress {
   let next = 0;
