@@ -12,11 +12,11 @@ import { Memory } from "../state/memory.ts";
 import { lastingOf } from "../state/queue.ts";
 import { Draft } from "../turn/draft.ts";
 import type { ReshardPlan } from "./plan.ts";
-import type { Source, Target } from "./reshard.ts";
+import type { NewShard, OldShard } from "./shard-stores.ts";
 
 export interface Delivery {
-  readonly sources: readonly Source[];
-  readonly targets: readonly Target[];
+  readonly sources: readonly OldShard[];
+  readonly targets: readonly NewShard[];
   readonly plan: ReshardPlan;
   readonly clock: Clock;
   /** The instant at which all of them arrive. */
@@ -44,7 +44,7 @@ export async function deliver(delivery: Delivery): Promise<number> {
       for (const [shard, items] of byShard) {
         const whole = shard === undefined ? [] : items.filter(({ damaged }) => !damaged);
         const others = shard === undefined ? items : items.filter(({ damaged }) => damaged);
-        await (targets[shard ?? 0] as Target).quarantine(others);
+        await (targets[shard ?? 0] as NewShard).quarantine(others);
         await receivers[shard ?? 0]?.(sourceShard, whole);
         arrived += whole.length;
       }
@@ -68,7 +68,7 @@ type Receiver = (sourceShard: number, items: readonly Read<OutboundItem>[]) => P
 
 async function receiverOf(delivery: Delivery, shard: number): Promise<Receiver> {
   const { targets, plan, clock, now } = delivery;
-  const target = targets[shard] as Target;
+  const target = targets[shard] as NewShard;
   const rules = new Catalog({ clock, shard, shardCount: targets.length });
   rules.adopt(plan.shards[shard]?.queues ?? []);
   const { memory } = await Memory.load(shard, target.opened.store, { rules });

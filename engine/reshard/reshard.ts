@@ -14,9 +14,7 @@ import {
   type Some,
   type StoredTask,
   StoreError,
-  type TurnRecord,
 } from "../../stores/store.ts";
-import type { Quarantined } from "../../stores/transfer.ts";
 import type { Clock } from "../model/clock.ts";
 import { limits } from "../model/limits.ts";
 import { shardOf } from "../model/placement.ts";
@@ -26,6 +24,7 @@ import { isLabelled, labelOf } from "../turn/label.ts";
 import { deliver } from "./deliver.ts";
 import { type NewPlace, planReshard, type ReshardPlan } from "./plan.ts";
 import { movedReceipts } from "./receipts.ts";
+import { NewShard, type OldShard } from "./shard-stores.ts";
 
 export interface ReshardOptions {
   /** The old stores, by shard. */
@@ -53,15 +52,10 @@ export interface Resharded {
   readonly damaged: number;
 }
 
-export interface Source {
-  readonly opened: TransferableStore;
-  readonly image: Image;
-}
-
 /** Throws `StoreError` `unusable` if a store of the old shards is missing. */
 export async function reshard(options: ReshardOptions): Promise<Resharded> {
   const { from, to, clock, random, progress } = options;
-  const sources: Source[] = [];
+  const sources: OldShard[] = [];
   for (const opened of from) {
     const image = await opened.store.load();
     sources.push({ opened, image });
@@ -95,7 +89,7 @@ function copiedBytes(images: readonly Image[], plan: ReshardPlan): number {
 }
 
 /** A store without a label is new: next to labelled stores it stands in for a lost one. */
-function requireLabels(sources: readonly Source[]): void {
+function requireLabels(sources: readonly OldShard[]): void {
   const shardCount = sources.length;
   const labelled = sources.map(({ image }, shard) => isLabelled(image.tags, { shard, shardCount }));
   const unlabelled = labelled.indexOf(false);
@@ -113,42 +107,14 @@ const nothing: Omit<Changes, "turn"> = {
   ...{ queue: [], unqueue: [], tags: null },
 };
 
-export class Target {
-  readonly opened: TransferableStore;
-  readonly #tag: string;
-  #turns = 0;
-
-  constructor(opened: TransferableStore, tag: string) {
-    this.opened = opened;
-    this.#tag = tag;
-  }
-
-  async commit(at: number, changes: (turn: TurnRecord) => Changes): Promise<void> {
-    const { store, upkeep } = this.opened;
-    this.#turns += 1;
-    await (await store.commit(changes({ turn: this.#turns, at, tag: this.#tag }))).synced;
-    await upkeep.relieve();
-  }
-
-  async quarantine(items: readonly Read<Item>[]): Promise<void> {
-    if (items.length === 0) return;
-    await this.opened.transfer.quarantine(
-      items.map(({ payload, damaged: _, ...item }): Quarantined => {
-        const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
-        return { slot: item.slot, seq: item.seq, columns: JSON.stringify(item), payload: bytes };
-      }),
-    );
-  }
-}
-
 interface MoveOptions extends Required<Pick<ReshardOptions, "to" | "progress">> {
-  readonly sources: readonly Source[];
+  readonly sources: readonly OldShard[];
   readonly plan: ReshardPlan;
   readonly now: number;
 }
 
 class Move {
-  readonly targets: readonly Target[];
+  readonly targets: readonly NewShard[];
   items = 0;
   damaged = 0;
   readonly #options: MoveOptions;
@@ -159,7 +125,7 @@ class Move {
   constructor(options: MoveOptions) {
     const { sources, to, plan } = options;
     this.#options = options;
-    this.targets = to.map((opened, shard) => new Target(opened, tagOf(plan, shard)));
+    this.targets = to.map((opened, shard) => new NewShard(opened, tagOf(plan, shard)));
     this.#tallies = to.map(() => new Map());
     for (const [source, { image }] of sources.entries()) {
       for (const tally of image.tallies) {
@@ -176,8 +142,8 @@ class Move {
     return this.#options.plan.places[source]?.get(slot) ?? null;
   }
 
-  #target(shard: number): Target {
-    return this.targets[shard] as Target;
+  #target(shard: number): NewShard {
+    return this.targets[shard] as NewShard;
   }
 
   async #commit(shard: number, changes: Partial<Changes>): Promise<void> {
@@ -202,7 +168,7 @@ class Move {
 
   /** Ready, leased and scheduled items. */
   async partitions(source: number): Promise<void> {
-    const { store } = (this.#options.sources[source] as Source).opened;
+    const { store } = (this.#options.sources[source] as OldShard).opened;
     const places = this.#options.plan.places[source] ?? new Map<number, NewPlace>();
     for (const [slot, place] of places) {
       const page = limits.reshardPage;
@@ -256,7 +222,7 @@ class Move {
 
   /** Leases, unique keys, tasks, and items set aside. */
   async rest(source: number): Promise<void> {
-    const { opened, image } = this.#options.sources[source] as Source;
+    const { opened, image } = this.#options.sources[source] as OldShard;
     await this.#slotted(source, image.leases, (leases) => ({
       lease: leases.map(({ held: _, ...lease }) => lease),
     }));
