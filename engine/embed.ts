@@ -14,6 +14,7 @@ import { systemRandom } from "./model/random.ts";
 import { flag, number, object, optional, type Shape, shape, text, word } from "./model/shapes.ts";
 import { type Notice, openEngine } from "./shards.ts";
 
+export type { Payload } from "../stores/item.ts";
 export type { StoreConfig } from "../stores/open.ts";
 export { StoreError } from "../stores/store.ts";
 export type { ItemOptions, TypedQueue, ValueHandler } from "./library/typed-queue.ts";
@@ -28,6 +29,10 @@ export type { WorkNotice } from "./library/work-notice.ts";
 export type * from "./model/api.ts";
 export { never } from "./model/duration.ts";
 export { type ErrorCode, QueueError, type Reason } from "./model/errors.ts";
+export type { Filter, Group, Grouping } from "./model/filter.ts";
+export type { Headers } from "./model/headers.ts";
+export type { Histogram } from "./model/histogram.ts";
+export type { Past } from "./model/past.ts";
 export type { Notice } from "./shards.ts";
 
 export interface CreateEngineOptions {

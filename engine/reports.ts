@@ -8,12 +8,13 @@ import type { Notice } from "./model/api.ts";
 import { assert } from "./model/assert.ts";
 import type { Clock } from "./model/clock.ts";
 import { limits } from "./model/limits.ts";
-import type { Events, Opened, PartitionCounts, Passed, Report } from "./model/messages.ts";
+import type { Events, PartitionCounts, Passed } from "./model/messages.ts";
 import type { Registrar } from "./registrar.ts";
 import type { Courier } from "./relay/courier.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { Granted } from "./state/lines.ts";
 import type { LogicalQueue } from "./state/queue.ts";
+import type { Opened, Report } from "./turn/report.ts";
 import { isLoss, type Shard, type ShardEvents, succeeded } from "./turn/shard.ts";
 
 type Refresh = Extract<Request, { kind: "refresh" }>;

@@ -4,16 +4,11 @@
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Page, Read, Some, Span } from "../../stores/store.ts";
 import type { ItemState } from "../model/api.ts";
+import type { Group } from "../model/filter.ts";
 import { type Filter, type Grouping, groupOf, matcherOf } from "../model/filter.ts";
 import { limits } from "../model/limits.ts";
-import type { FoundItem, Group } from "../model/messages.ts";
-import {
-  answering,
-  bytesWeight,
-  type Kind,
-  type Numbered,
-  type Result,
-} from "../operations/kind.ts";
+import type { FoundItem, Result } from "../model/messages.ts";
+import { answering, bytesWeight, type Kind, type Numbered } from "../operations/kind.ts";
 import { listed } from "../operations/list.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";

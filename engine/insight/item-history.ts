@@ -2,8 +2,9 @@
 
 import type { ItemEvent } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
+import type { Trace } from "../model/messages.ts";
 import type { HistoryPart } from "../relay/other-shard.ts";
-import type { HistoryOf, Trace } from "../state/history.ts";
+import type { HistoryOf } from "../state/history.ts";
 
 /** An id, and the shard that issued it. */
 export interface Issued {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Filter, FindRequest, FoundItem } from "../model/api.ts";
+import type { FindRequest, FoundItem } from "../model/api.ts";
+import type { Filter } from "../model/filter.ts";
 import { reasonClass } from "../model/filter.ts";
 import { limits } from "../model/limits.ts";
 import {

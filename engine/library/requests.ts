@@ -5,6 +5,7 @@
 import { seriesNames, shardSeriesNames } from "../insight/series.ts";
 import type * as api from "../model/api.ts";
 import { type Filter, groupings, type InGroups } from "../model/filter.ts";
+import type { Headers } from "../model/headers.ts";
 import type { Past } from "../model/past.ts";
 import {
   flag,
@@ -24,9 +25,9 @@ const payload = shape(
   (value) => typeof value === "string" || value instanceof Uint8Array,
 );
 const signal = shape("an AbortSignal", (value) => value instanceof AbortSignal);
-const headers = shape<api.Headers>(
+const headers = shape<Headers>(
   "texts by name",
-  (value): value is api.Headers =>
+  (value): value is Headers =>
     typeof value === "object" &&
     value !== null &&
     !Array.isArray(value) &&

@@ -2,19 +2,12 @@
 // Instants are epoch milliseconds; `null` = not set. Every method throws `QueueError`; after that
 // nothing has changed, unless the message says otherwise.
 
+import type { Payload } from "../../stores/item.ts";
 import type { Pause, QueueDefinition } from "../../stores/queue.ts";
-import type { Filter, Grouping } from "./filter.ts";
-import type { Group } from "./messages.ts";
+import type { Filter, Group, Grouping } from "./filter.ts";
+import type { Headers } from "./headers.ts";
+import type { Histogram } from "./histogram.ts";
 import type { Past } from "./past.ts";
-
-export type { Filter, Grouping } from "./filter.ts";
-export type { Group } from "./messages.ts";
-export type { Past } from "./past.ts";
-
-/** Bytes, or a string that is encoded as UTF-8. */
-export type Payload = Uint8Array | string;
-
-export type Headers = Readonly<Record<string, string>>;
 
 export interface ProduceItem {
   readonly payload: Payload;
@@ -766,14 +759,6 @@ export interface ShardStatus {
   readonly receipts: number;
   /** Its store has no room; requests that only add are refused. */
   readonly full: boolean;
-}
-
-export interface Histogram {
-  /** Upper bounds, ascending; a last, unbounded bucket is implied. */
-  readonly bounds: readonly number[];
-  /** Observations per bucket, one more than `bounds`; not cumulative. */
-  readonly counts: readonly number[];
-  readonly sum: number;
 }
 
 export interface QueueGauges {

@@ -2,12 +2,12 @@
 // a repetition as it answered the first call. A key is scoped to a queue and an operation.
 
 import { isUtf8 } from "node:buffer";
-import type { NewImport } from "../operations/import.ts";
-import type { Payload, RetryRequest } from "./api.ts";
+import type { Payload } from "../../stores/item.ts";
+import type { RetryRequest } from "./api.ts";
 import { assert } from "./assert.ts";
 import { failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
-import type { NewItem } from "./messages.ts";
+import type { NewImport, NewItem } from "./messages.ts";
 
 /** Stored receipts name an operation by its index here. A task is its own receipt. */
 export const keyedOperations = [

@@ -13,6 +13,15 @@ export interface InGroups {
   readonly values: readonly string[];
 }
 
+export interface Group {
+  readonly value: string;
+  readonly count: number;
+  /** When the first and the last of them entered the queue. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly sampleId: string;
+}
+
 /** All properties have to match; absent ones match every item. */
 export interface Filter {
   readonly kind?: string;

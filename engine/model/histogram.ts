@@ -1,4 +1,10 @@
-import type { Histogram } from "./api.ts";
+export interface Histogram {
+  /** Upper bounds, ascending; a last, unbounded bucket is implied. */
+  readonly bounds: readonly number[];
+  /** Observations per bucket, one more than `bounds`; not cumulative. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
 
 /** The upper bound of the bucket with the quantile `share`; `null` = no observations. */
 export function quantile(

@@ -2,11 +2,11 @@
 
 import type { Payload } from "../../stores/item.ts";
 import type { QueueDefinition } from "../../stores/queue.ts";
-import type { NewImport } from "../operations/import.ts";
 import type { ImportItem, ProduceItem, StoredItem } from "./api.ts";
 import { assert } from "./assert.ts";
-import type { DescribedItem, ListedItem, NewItem, Value } from "./messages.ts";
-import { headersText, pastText, told } from "./past.ts";
+import { headersText } from "./headers.ts";
+import type { DescribedItem, ListedItem, NewImport, NewItem, Value } from "./messages.ts";
+import { pastText, told } from "./past.ts";
 
 /** `unique`: the digest of its unique key; `""` = none. */
 export function newItem(item: ProduceItem, unique: string): NewItem {

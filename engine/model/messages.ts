@@ -1,15 +1,12 @@
-// The reports of a shard to its engine, and the results of the requests of `kinds.ts`.
+// The data that an engine and the turns of its shard exchange: items on their way in and out, counts,
+// and the results of the requests of `kinds.ts`.
 
 import type { Item, OutboundItem } from "../../stores/item.ts";
-import type { CatalogEntry, Origin, Pause } from "../../stores/queue.ts";
-import type { OutboxCount, StoredTask } from "../../stores/store.ts";
-import type { Result } from "../operations/kind.ts";
-import type { Trace } from "../state/history.ts";
-import type { Granted } from "../state/lines.ts";
+import type { Pause } from "../../stores/queue.ts";
 import type { Mentions } from "../state/mentions.ts";
-import type { LogicalQueue, Owner } from "../state/queue.ts";
-import type { ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
-import type { Epochs } from "./epochs.ts";
+import type { ImportItem, ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
+import type { Failure } from "./errors.ts";
+import type { Group } from "./filter.ts";
 import type { Observations } from "./histogram.ts";
 import type { Rules } from "./lifecycle.ts";
 
@@ -32,26 +29,6 @@ export interface PartitionSettings extends Rules {
   readonly uniqueForMs?: number;
 }
 
-/** The current state by which the turns of a shard decide. */
-export interface QueueRules {
-  /** `null` = no queue has the slot. */
-  settingsAt(slot: number): PartitionSettings | null;
-  ownerAt(slot: number): Owner | undefined;
-  /** Origins of the partition in the slot, see `PartitionPlace`. */
-  originsAt(slot: number): readonly Origin[];
-  /** The slot in which an item for the queue is put now; `null` = the shard has no such queue. */
-  homeOf(owner: number): number | null;
-  /** Whether the shard never had the queue: its store went back, or is another shard's store. */
-  isLost(owner: number): boolean;
-  queueOf(queueId: number): LogicalQueue | undefined;
-  /** The queue of this name in any shard, even during its deletion; `null` = none. */
-  targetOf(name: string): Target | null;
-  /** Whether a queue of any shard exists and accepts items. */
-  isOpen(owner: number): boolean;
-  /** For a queue in any shard; `undefined` = not paused, or no such queue. */
-  pauseOf(owner: number): Pause | undefined;
-}
-
 /**
  * An item before the shard assigns `expireDeadline` and the like. Most items are only a text and
  * are that string: an object per item is half of what a produce costs a shard.
@@ -64,6 +41,10 @@ export interface DescribedItem extends Required<Omit<ProduceItem, "uniqueKey" | 
   /** Digest of its unique key; `""` = none. */
   readonly unique: string;
 }
+
+/** An item with a `leaseDeadline` is leased. */
+export type NewImport = Required<Omit<ImportItem, "isLeased" | "headers" | "past">> &
+  Pick<Item, "headers" | "past">;
 
 /** An item as the storage calls list it. */
 export interface ListedItem extends Omit<Item, "slot" | "seq" | "early" | "payload"> {
@@ -80,15 +61,6 @@ export interface FoundItem extends ListedItem {
   readonly holder: string;
   /** Bytes of the whole payload; `payload` may have only its head. */
   readonly payloadBytes: number;
-}
-
-export interface Group {
-  readonly value: string;
-  readonly count: number;
-  /** When the first and the last of them entered the queue. */
-  readonly firstAt: number;
-  readonly lastAt: number;
-  readonly sampleId: string;
 }
 
 /** Counts and sums of one partition; ages are milliseconds. */
@@ -121,6 +93,12 @@ export interface PartitionAges {
   readonly averageAgeMs: number;
   readonly averageLeasedAgeMs: number;
 }
+
+/** The place of an item in a partition, or in the outbox on its way to or from another shard. */
+export type Trace =
+  | { readonly slot: number; readonly seq: number }
+  | { readonly from: number; readonly outboundSeq: number }
+  | { readonly to: number; readonly outboundSeq: number };
 
 /** An event of an item: its place then, and where it went or came from if its id changed. */
 export interface Happening {
@@ -182,6 +160,13 @@ export type Value =
   /** Items that were removed, or would be. */
   | ({ readonly kind: "counted" } & ItemCounts);
 
+/** `replayed`: the answer of an earlier request with the same key. */
+export type Result =
+  | { readonly ok: true; readonly value: Value; readonly replayed?: true }
+  | Failure;
+
+export const done: Result = { ok: true, value: { kind: "done" } };
+
 export interface Answer {
   readonly op: number;
   readonly outcome: Result;
@@ -202,37 +187,6 @@ export interface Events {
   readonly diedOf?: Mentions;
 }
 
-/** A shard's report after each turn. */
-export interface Report {
-  readonly answers: readonly Answer[];
-  readonly granted: readonly Granted[];
-  /** For every partition that the turn touched. */
-  readonly counts: readonly PartitionCounts[];
-  readonly events: readonly Events[];
-  /** Waiting items by queue, for every shard whose outbox has changed. */
-  readonly outbox: readonly ShardOutbox[];
-  readonly commit: CommitReport | null;
-  readonly receipts: number;
-  /** The store had no room for the writes of the turn. */
-  readonly full: boolean;
-  /** Requests that only add are refused until there is room again. */
-  readonly refusing: boolean;
-}
-
-/** One commit, for the metrics. */
-export interface CommitReport {
-  readonly items: number;
-  readonly seconds: number;
-  readonly quarantined: number;
-  /** Only occasionally, because it costs a call to the file system. */
-  readonly size: { readonly logBytes: number; readonly fileBytes: number } | null;
-}
-
-export interface ShardOutbox {
-  readonly targetShard: number;
-  readonly counts: readonly OutboxCount[];
-}
-
 /** Numbers of the last items exchanged with other shards; they reveal a store that went back. */
 export interface Passed {
   /** The last number that the shard sent. */
@@ -241,28 +195,4 @@ export interface Passed {
   readonly taken: readonly (readonly [shard: number, outboundSeq: number])[];
   /** By target, the last number that the target is known to have. */
   readonly arrived: readonly (readonly [shard: number, outboundSeq: number])[];
-}
-
-/** A shard's report once it has read its store. */
-export interface Opened {
-  readonly epochs: Epochs;
-  readonly queues: readonly CatalogEntry[];
-  readonly counts: readonly PartitionCounts[];
-  readonly outbox: readonly OutboxCount[];
-  readonly passed: Passed;
-  /** Acknowledged commits that are lost; a lower bound. */
-  readonly lostCommits: number;
-  /** Answers of a turn that was committed before the store failed, but not answered. */
-  readonly answers: readonly Answer[];
-  readonly granted: readonly Granted[];
-  readonly events: readonly Events[];
-  /** Requests that wait for work that continues. */
-  readonly settling: readonly number[];
-  readonly receipts: number;
-  readonly tasks: readonly StoredTask[];
-  readonly quarantined: number;
-  /** The difference between the items of its partitions and the counts of the commits. */
-  readonly miscounted: number;
-  /** The reserve for a full disk has no room, so requests that only add are refused. */
-  readonly full: boolean;
 }

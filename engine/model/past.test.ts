@@ -13,8 +13,9 @@ import {
   setup,
   start,
 } from "../simulation/bundle.ts";
-import type { LeasedItem, Past, QueueSettings } from "./api.ts";
+import type { LeasedItem, QueueSettings } from "./api.ts";
 import { limits } from "./limits.ts";
+import type { Past } from "./past.ts";
 
 async function setupQueues(settings: Partial<QueueSettings> = {}, shardCount = 1) {
   const bundle = await setup({ shardCount });

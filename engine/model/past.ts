@@ -1,7 +1,7 @@
 // The provenance that an item carries, in the text that stores keep. An item that was never
 // requeued has none and pays nothing for it.
 
-import type { Headers } from "./api.ts";
+import type { Headers } from "./headers.ts";
 import { type Death, oneMore } from "./lifecycle.ts";
 
 /** Why an item is where it is, and where it came from; absent = has not happened. */
@@ -29,10 +29,6 @@ export function readPast(text: string): Past {
 /** The form of stores and callers; an item without a past has `""`. */
 export function pastText(past: Past | undefined): string {
   return past === undefined || Object.keys(past).length === 0 ? "" : JSON.stringify(past);
-}
-
-export function headersText(headers: Headers | undefined): string {
-  return headers === undefined || Object.keys(headers).length === 0 ? "" : JSON.stringify(headers);
 }
 
 /** To spread into an item for a caller. */

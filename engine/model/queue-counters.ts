@@ -1,7 +1,8 @@
 // Counts and durations of the items of one queue. A shard counts while it decides a turn and
 // reports the counts with the turn's answers, so only committed events are counted.
 
-import type { Histogram, QueueCounters } from "./api.ts";
+import type { QueueCounters } from "./api.ts";
+import type { Histogram } from "./histogram.ts";
 import { Observations } from "./histogram.ts";
 import type { Events } from "./messages.ts";
 

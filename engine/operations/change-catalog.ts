@@ -1,7 +1,8 @@
 // Stores created, changed and deleted queues in the commit of the turn.
 
 import type { CatalogEntry } from "../../stores/queue.ts";
-import { answering, done, type Kind } from "./kind.ts";
+import { done } from "../model/messages.ts";
+import { answering, type Kind } from "./kind.ts";
 
 export interface ChangeCatalog {
   readonly kind: "catalog";

@@ -4,10 +4,11 @@
 import type { Page } from "../../stores/store.ts";
 import type { ItemCounts } from "../model/api.ts";
 import { countChanged } from "../model/errors.ts";
+import type { Result } from "../model/messages.ts";
 import type { Partition } from "../state/partition.ts";
 import { letGoAll, remove, type Scene, unschedule } from "../turn/moves.ts";
 import { type Asking, settleLater, type Turn } from "../turn/turn-context.ts";
-import type { Kind, Result } from "./kind.ts";
+import type { Kind } from "./kind.ts";
 
 export interface Clearing {
   readonly ready: boolean;

@@ -2,10 +2,11 @@
 
 import type { CallKey } from "../model/call-key.ts";
 import { lateComplete } from "../model/errors.ts";
+import { done, type Result } from "../model/messages.ts";
 import { findHeld, type HeldItem, wantHeld } from "../turn/held.ts";
 import { letGo, remove } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, doneOnce, type Kind, type Numbered } from "./kind.ts";
 
 export interface Complete {
   readonly kind: "complete";

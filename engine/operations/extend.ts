@@ -3,10 +3,11 @@
 
 import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, lateExtend } from "../model/errors.ts";
+import type { Result } from "../model/messages.ts";
 import { findHeld, wantHeld } from "../turn/held.ts";
 import { extendRun } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, type Kind, type Numbered } from "./kind.ts";
 
 export interface Extend {
   readonly kind: "extend";

@@ -1,20 +1,14 @@
 // Import: items from another server keep their lease, attempts and deadlines, and get new ids.
 
-import type { Item } from "../../stores/item.ts";
-import type { ImportItem } from "../model/api.ts";
 import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, drainingFailure } from "../model/errors.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
-import type { ListedItem, PartitionSettings } from "../model/messages.ts";
+import type { ListedItem, NewImport, PartitionSettings, Result } from "../model/messages.ts";
 import type { Partition } from "../state/partition.ts";
 import { append, hold, schedule, type Unplaced } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import type { Kind, Numbered, Result } from "./kind.ts";
+import type { Kind, Numbered } from "./kind.ts";
 import { listed } from "./list.ts";
-
-/** An item with a `leaseDeadline` is leased. */
-export type NewImport = Required<Omit<ImportItem, "isLeased" | "headers" | "past">> &
-  Pick<Item, "headers" | "past">;
 
 export interface Import {
   readonly kind: "import";

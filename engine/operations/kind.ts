@@ -3,18 +3,12 @@
 
 import type { Backend } from "../../stores/backend.ts";
 import type { CallKey } from "../model/call-key.ts";
-import type { Failure } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
-import type { Value } from "../model/messages.ts";
+import { done, type Result } from "../model/messages.ts";
 import type { Asking, Turn } from "../turn/turn-context.ts";
 
 /** `op` rises with each request that a turn takes. */
 export type Numbered<R> = R & { readonly op: number };
-
-/** `replayed`: the answer of an earlier request with the same key. */
-export type Result =
-  | { readonly ok: true; readonly value: Value; readonly replayed?: true }
-  | Failure;
 
 /**
  * When a turn decides a request, relative to its other requests. `before`: while nothing has
@@ -48,8 +42,6 @@ export interface Kind<R extends { readonly kind: string; readonly key?: CallKey 
 export function bytesWeight(bytes: number): number {
   return Math.ceil(bytes / limits.weightBytes);
 }
-
-export const done: Result = { ok: true, value: { kind: "done" } };
 
 /** For requests whose answer contains nothing. */
 export const doneOnce: Keyed<unknown> = { answer: () => done };

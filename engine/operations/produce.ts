@@ -11,10 +11,11 @@ import {
 } from "../model/errors.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import type { DescribedItem, NewItem } from "../model/messages.ts";
+import { done, type Result } from "../model/messages.ts";
 import { isTaken, isUnique, takeKey, wantUniques } from "../state/unique.ts";
 import { append, appendTexts, schedule, type Unplaced } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, type Kind, type Numbered } from "./kind.ts";
 
 const notUnique = failure(
   "malformed",

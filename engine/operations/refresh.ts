@@ -2,9 +2,10 @@
 // the store only if this store or that of another shard went back to an earlier state.
 
 import type { Passed } from "../model/messages.ts";
+import { done } from "../model/messages.ts";
 import { arrivedKey } from "../relay/outbox.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, done, type Kind } from "./kind.ts";
+import { answering, type Kind } from "./kind.ts";
 
 export interface Refresh {
   readonly kind: "refresh";

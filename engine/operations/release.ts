@@ -4,10 +4,11 @@
 import type { CallKey } from "../model/call-key.ts";
 import { lateRelease } from "../model/errors.ts";
 import { release as releaseFate } from "../model/lifecycle.ts";
+import { done, type Result } from "../model/messages.ts";
 import { findMovable, type HeldItem, wantHeld } from "../turn/held.ts";
 import { letGo, move } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, doneOnce, type Kind, type Numbered } from "./kind.ts";
 
 export interface Release {
   readonly kind: "release";

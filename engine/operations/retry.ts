@@ -7,10 +7,11 @@ import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, type Failure, failure, lateRetry } from "../model/errors.ts";
 import { reject, retry as retryFate } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
+import { done, type Result } from "../model/messages.ts";
 import { type Batch, findMovable, type HeldItem, wantHeld } from "../turn/held.ts";
 import { letGo, move } from "../turn/moves.ts";
 import type { Asking, Turn } from "../turn/turn-context.ts";
-import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, doneOnce, type Kind, type Numbered } from "./kind.ts";
 
 export interface Retry {
   readonly kind: "retry";

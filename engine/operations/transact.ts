@@ -9,13 +9,13 @@ import {
   lateTransact,
   pausedProduce,
 } from "../model/errors.ts";
-import type { Target } from "../model/messages.ts";
+import type { Result, Target } from "../model/messages.ts";
 import { wantUniques } from "../state/unique.ts";
 import { type HeldItem, tooLarge, wantHeld } from "../turn/held.ts";
 import { send } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { type Completion, completeFound, findCompletion } from "./complete.ts";
-import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, type Kind, type Numbered } from "./kind.ts";
 import { type Addition, addItems, dueAtOf, entering, refusalOf } from "./produce.ts";
 import { findReturn, type Return, returnFound, wantReturn } from "./retry.ts";
 

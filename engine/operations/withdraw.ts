@@ -2,9 +2,10 @@
 // attempt does not count.
 
 import type { CallKey } from "../model/call-key.ts";
+import { done } from "../model/messages.ts";
 import type { HeldItem } from "../turn/held.ts";
 import { receiptFor } from "../turn/repeated.ts";
-import { answering, done, type Kind } from "./kind.ts";
+import { answering, type Kind } from "./kind.ts";
 import { releaseFound } from "./release.ts";
 
 export interface Withdraw {

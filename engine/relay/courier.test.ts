@@ -3,7 +3,7 @@ import type { OutboundItem } from "../../stores/item.ts";
 import type { Request } from "../kinds.ts";
 import { failure, QueueError, undeliveredBackup } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
-import type { Result } from "../operations/kind.ts";
+import type { Result } from "../model/messages.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Courier } from "./courier.ts";
 

@@ -2,7 +2,8 @@
 // it, whose items then leave the outbox.
 
 import type { OutboundItem } from "../../stores/item.ts";
-import { answering, type Kind, type Result } from "../operations/kind.ts";
+import type { Result } from "../model/messages.ts";
+import { answering, type Kind } from "../operations/kind.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { arrivedKey } from "./outbox.ts";
 

@@ -4,9 +4,8 @@
 import type { OutboundItem } from "../../stores/item.ts";
 import type { Pause } from "../../stores/queue.ts";
 import type { ItemEvent, ItemExplained } from "../model/api.ts";
-import type { Passed, Target } from "../model/messages.ts";
-import type { Result } from "../operations/kind.ts";
-import type { HistoryOf, Trace } from "../state/history.ts";
+import type { Passed, Result, Target, Trace } from "../model/messages.ts";
+import type { HistoryOf } from "../state/history.ts";
 
 /** A queue as other shards know it: enough to send it items and to know its dead queue. */
 export interface QueueReference extends Target {

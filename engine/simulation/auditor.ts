@@ -3,14 +3,8 @@
 // invariants I1 to I13, I15, I17, I19, I20 and I22 of the report. I16 is in `repeats.ts`, I18 in
 // `explanations.ts`, I21 in `histories.ts` and `finds.ts`, and I23 in `advances.ts`.
 
-import type {
-  Extended,
-  LeasedItem,
-  Payload,
-  Produced,
-  RetryItem,
-  Transacted,
-} from "../model/api.ts";
+import type { Payload } from "../../stores/item.ts";
+import type { Extended, LeasedItem, Produced, RetryItem, Transacted } from "../model/api.ts";
 import { parseRate } from "../model/lease-rate.ts";
 import type { Past } from "../model/past.ts";
 import type { Ending, Leased } from "./bundle.ts";

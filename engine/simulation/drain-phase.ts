@@ -7,21 +7,20 @@ import type { Sighting } from "./auditor.ts";
 import { Violation } from "./auditor.ts";
 import { checkFinds } from "./finds.ts";
 import { day, minute, second } from "./parameters.ts";
-import type { World } from "./world.ts";
+import type { DrainSteps, WorldParts } from "./world-parts.ts";
 
 const listLimit = 20_000;
 /** Longer than any schedule, lease or retry of a world. */
 const longest = 2 * day;
 
-/** The time between the rounds of consumers, and before the last rounds. */
-export const usualQuiet = {
+export const usualDrainSteps: DrainSteps = {
   steps: [0, second, minute, 6 * minute, 61 * minute, day, longest],
   lastMs: 61 * minute,
 };
 const roundsMax = 2_000;
 
 /** Lists all items, and checks them against the promises and the counts (I1, I12). */
-export async function takeCensus(world: World): Promise<void> {
+export async function takeCensus(world: WorldParts): Promise<void> {
   const sightings: Sighting[] = [];
   for (const { name } of world.parameters.queues) sightings.push(...(await listQueue(world, name)));
   world.auditor.census(sightings, world.now);
@@ -36,7 +35,7 @@ export async function takeCensus(world: World): Promise<void> {
   if (world.parameters.isLookedInto) await world.histories.check(world.bundle);
 }
 
-async function listQueue(world: World, queue: string): Promise<Sighting[]> {
+async function listQueue(world: WorldParts, queue: string): Promise<Sighting[]> {
   const { bundle, auditor, parameters } = world;
   const { engine } = bundle;
   const stats = await bundle.run(() => engine.stats(queue));
@@ -77,7 +76,7 @@ async function listQueue(world: World, queue: string): Promise<Sighting[]> {
 
 /** I12: a dry run returns the counts of a clear. */
 async function checkDryRun(
-  bundle: World["bundle"],
+  bundle: WorldParts["bundle"],
   queue: string,
   listed: { queued: number; leased: number; aside: number; isExact: boolean },
 ): Promise<void> {
@@ -92,7 +91,7 @@ async function checkDryRun(
 }
 
 /** I11: no lease waits while its queue has an item for it. */
-async function checkLines({ bundle, parameters }: World): Promise<void> {
+async function checkLines({ bundle, parameters }: WorldParts): Promise<void> {
   for (const { name } of parameters.queues) {
     const {
       pause,
@@ -116,11 +115,11 @@ async function checkLines({ bundle, parameters }: World): Promise<void> {
 }
 
 /** Consumers lease and complete until no item is left. */
-export async function drain(world: World): Promise<void> {
+export async function drain(world: WorldParts): Promise<void> {
   await takeCensus(world);
   // Leases from the phase of faults still wait; they take items and let them lapse.
   await world.pass(world.parameters.requestTimeoutMs);
-  const { steps, lastMs } = world.quiet;
+  const { steps, lastMs } = world.drainSteps;
   for (const ms of steps) {
     await world.pass(ms);
     await consumeAll(world);
@@ -135,7 +134,7 @@ export async function drain(world: World): Promise<void> {
   checkEmpty(world);
 }
 
-async function consumeAll(world: World): Promise<void> {
+async function consumeAll(world: WorldParts): Promise<void> {
   for (let round = 0; round < roundsMax; round += 1) {
     let taken = 0;
     for (const { name } of world.parameters.queues) taken += await consume(world, name, round);
@@ -144,7 +143,7 @@ async function consumeAll(world: World): Promise<void> {
   throw new Violation("I11", "consumers take and complete, and the queues never become empty");
 }
 
-async function consume(world: World, queue: string, round: number): Promise<number> {
+async function consume(world: WorldParts, queue: string, round: number): Promise<number> {
   const { bundle } = world;
   const begunAt = world.earliest;
   const { faults, pauses } = world.auditor;
@@ -179,7 +178,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
 }
 
 /** The stores are empty too: no lease without an item, no item in an outbox. */
-function checkEmpty({ bundle }: World): void {
+function checkEmpty({ bundle }: WorldParts): void {
   for (const [shard, { leases, outbound, waking, early }] of bundle.images.entries()) {
     const left = {
       items: bundle.storedItems(shard).length,

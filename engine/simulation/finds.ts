@@ -1,16 +1,10 @@
 // I21: a find returns the same items as a filter over a list of all items, with pages of any size.
 // Groups have the same counts as that list.
 
-import type {
-  FindRequest,
-  FoundItem,
-  Group,
-  Grouping,
-  ItemState,
-  StoredItem,
-} from "../model/api.ts";
+import type { FindRequest, FoundItem, ItemState, StoredItem } from "../model/api.ts";
+import type { Group, Grouping } from "../model/filter.ts";
 import { Violation } from "./auditor.ts";
-import type { World } from "./world.ts";
+import type { WorldParts } from "./world-parts.ts";
 
 /** Small, so that many pages begin in the middle. */
 const pageItems = 3;
@@ -75,7 +69,7 @@ function soughtBy(one: StoredItem | undefined): Sought[] {
 
 /** `listed`: by partition, the ready and leased items, then the scheduled ones. */
 export async function checkFinds(
-  world: World,
+  world: WorldParts,
   queue: string,
   listed: readonly StoredItem[],
 ): Promise<void> {
@@ -87,7 +81,7 @@ export async function checkFinds(
 }
 
 async function findAll(
-  { bundle }: World,
+  { bundle }: WorldParts,
   request: Pick<FindRequest, "queue" | "filter"> & Partial<FindRequest>,
 ): Promise<FoundItem[]> {
   const found: FoundItem[] = [];
@@ -102,7 +96,7 @@ async function findAll(
 }
 
 async function checkFound(
-  world: World,
+  world: WorldParts,
   queue: string,
   { filter, state, isMeant, listed }: Sought & { readonly listed: readonly StoredItem[] },
 ): Promise<void> {
@@ -129,7 +123,7 @@ async function checkFound(
 }
 
 async function checkGroups(
-  { bundle, situations }: World,
+  { bundle, situations }: WorldParts,
   what: {
     readonly queue: string;
     readonly by: Grouping;
@@ -158,7 +152,7 @@ async function checkGroups(
 
 /** A find by holder returns the items of that client, and no others. */
 async function checkHolders(
-  world: World,
+  world: WorldParts,
   queue: string,
   listed: readonly StoredItem[],
 ): Promise<void> {

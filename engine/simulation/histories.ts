@@ -1,11 +1,11 @@
 // I21: the history of an item contains every event that its clients know of, in a possible order.
 
+import type { Payload } from "../../stores/item.ts";
 import type {
   CompleteRequest,
   Engine,
   ItemEvent,
   LeaseRequest,
-  Payload,
   ProduceRequest,
   RetryRequest,
   What,

@@ -1,7 +1,8 @@
 // The auditor's knowledge of one produced item. It comes only from calls and their answers, never
 // from inside the engine.
 
-import type { Headers, ItemState, ProduceItem, TaskAction } from "../model/api.ts";
+import type { ItemState, ProduceItem, TaskAction } from "../model/api.ts";
+import type { Headers } from "../model/headers.ts";
 import type { QueueParameters } from "./parameters.ts";
 import type { Period } from "./pauses.ts";
 

@@ -1,6 +1,6 @@
 // One simulated world: the real engines of all shards in this thread, clients, a virtual clock, and
 // stores that fail on command. Everything follows from the seed. During a phase of faults no answer
-// may be wrong (safety); then, in a quiet phase, everything must come to an end (liveness).
+// may be wrong (safety); then, in the drain phase, everything must come to an end (liveness).
 
 import type { Backend } from "../../stores/backend.ts";
 import type {
@@ -16,6 +16,7 @@ import { Advances } from "./advances.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
+import { drain, takeCensus, usualDrainSteps } from "./drain-phase.ts";
 import { Explanations } from "./explanations.ts";
 import type { StoreControl } from "./faulty-store.ts";
 import { Histories } from "./histories.ts";
@@ -23,7 +24,6 @@ import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
 import type { Sides } from "./pauses.ts";
-import { drain, takeCensus, usualQuiet } from "./quiet.ts";
 import { answeredWithinMs, type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
@@ -31,6 +31,7 @@ import { TaskCalls } from "./task-calls.ts";
 import { handedIn, type ItemText } from "./tracked.ts";
 import { Transacts } from "./transacts.ts";
 import { Watch } from "./watch.ts";
+import type { DrainSteps } from "./world-parts.ts";
 
 export interface WorldOptions {
   readonly seed: number;
@@ -61,7 +62,7 @@ export interface Setting {
   readonly calm: () => Promise<void>;
   /** Whether there is no fault, and was none a moment ago. */
   readonly isCalm: () => boolean;
-  readonly quiet: typeof usualQuiet;
+  readonly drainSteps: DrainSteps;
   /** How far the time of the engine may be behind that of the world. */
   readonly behindMs: number;
   /** The command line option that selects it. */
@@ -297,8 +298,8 @@ export class World {
     return this.now - (this.#options.setting?.behindMs ?? 0);
   }
 
-  get quiet(): typeof usualQuiet {
-    return this.#options.setting?.quiet ?? usualQuiet;
+  get drainSteps(): DrainSteps {
+    return this.#options.setting?.drainSteps ?? usualDrainSteps;
   }
 
   account(): string {

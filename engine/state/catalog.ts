@@ -16,7 +16,7 @@ import { formatDuration } from "../model/duration.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { failure, QueueError, tooMany, unknownShardFailure } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
-import type { PartitionSettings, QueueRules, Target } from "../model/messages.ts";
+import type { PartitionSettings, Target } from "../model/messages.ts";
 import { shardOf } from "../model/placement.ts";
 import {
   checkDeadQueueName,
@@ -28,6 +28,7 @@ import {
 import type { Claim, QueueReference, ReferenceChange, Standing } from "../relay/other-shard.ts";
 import { Directory } from "./directory.ts";
 import { LogicalQueue, lastingOf, type Owner } from "./queue.ts";
+import type { QueueRules } from "./queue-rules.ts";
 
 /** Caches the settings of the partition as of a revision. */
 interface Owning extends Owner {

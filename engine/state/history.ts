@@ -2,9 +2,7 @@
 // rows while it is decided, and they are kept after its commit, in a ring of bounded size. The
 // history is only in memory, so it costs no writes and starts empty with the shard.
 
-import { limits } from "../model/limits.ts";
-import type { Happened, Happening, Value } from "../model/messages.ts";
-import { answering, type Kind } from "../operations/kind.ts";
+import type { Happened, Happening, Trace, Value } from "../model/messages.ts";
 
 /** Bytes of one row with its objects and its place in the ring; the name of the client is extra. */
 const rowBytes = 160;
@@ -20,28 +18,12 @@ interface Row extends Omit<Happening, "seq"> {
   readonly at: number;
 }
 
-/** The place of an item in a partition, or in the outbox on its way to or from another shard. */
-export type Trace =
-  | { readonly slot: number; readonly seq: number }
-  | { readonly from: number; readonly outboundSeq: number }
-  | { readonly to: number; readonly outboundSeq: number };
-
 export interface HistoryOf {
   readonly kind: "history";
   /** Later events (`on`) or earlier events (`back`). */
   readonly way: "on" | "back";
   readonly trace: Trace;
 }
-
-export const history: Kind<HistoryOf> = {
-  phase: "before",
-  // It searches the whole ring, which takes a few milliseconds.
-  weight: () => limits.turnWeightMax,
-  decide: answering(({ shard, history: kept }, { way, trace }) => ({
-    ok: true,
-    value: { kind: "history", ...kept.follow(shard, way, trace), since: kept.since },
-  })),
-};
 
 /** The rows of one turn; consecutive items with the same event are joined. */
 export class TurnHistory {

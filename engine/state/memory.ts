@@ -14,13 +14,14 @@ import {
 import { assert } from "../model/assert.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { Heap } from "../model/heap.ts";
-import type { Passed, QueueRules } from "../model/messages.ts";
+import type { Passed } from "../model/messages.ts";
 import type { Random } from "../model/random.ts";
 import { arrivedKey, Outbox } from "../relay/outbox.ts";
 import type { Draft } from "../turn/draft.ts";
 import { epochsIn } from "../turn/label.ts";
 import { byLapse, type Held, Partition, type Run } from "./partition.ts";
 import type { LogicalQueue } from "./queue.ts";
+import type { QueueRules } from "./queue-rules.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
 
 /** An imported item may have expired before 1970, so 0 is not early enough. */

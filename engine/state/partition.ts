@@ -8,8 +8,9 @@ import { assert } from "../model/assert.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { Heap, type Heaped } from "../model/heap.ts";
 import { formatId, idPrefix, seqOf } from "../model/ids.ts";
-import type { PartitionCounts, PartitionSettings, QueueRules } from "../model/messages.ts";
+import type { PartitionCounts, PartitionSettings } from "../model/messages.ts";
 import { DueTimes } from "./due-times.ts";
+import type { QueueRules } from "./queue-rules.ts";
 import { ReadyMarks } from "./ready-marks.ts";
 
 /** The items of one lease row that are still leased. */

@@ -3,7 +3,8 @@
 
 import type { StoredTask } from "../../stores/store.ts";
 import type { ItemState } from "../model/api.ts";
-import { answering, type Kind, type Result } from "../operations/kind.ts";
+import type { Result } from "../model/messages.ts";
+import { answering, type Kind } from "../operations/kind.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import type { Draft } from "../turn/draft.ts";

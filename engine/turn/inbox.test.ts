@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Request } from "../kinds.ts";
 import { failure, reopeningFailure } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
-import type { Result } from "../operations/kind.ts";
+import type { Result } from "../model/messages.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Inbox } from "./inbox.ts";
 

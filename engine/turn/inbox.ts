@@ -12,8 +12,7 @@ import {
   unknownOutcome,
 } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
-import type { Answer } from "../model/messages.ts";
-import type { Result } from "../operations/kind.ts";
+import type { Answer, Result } from "../model/messages.ts";
 
 /** When and how a request is answered if its shard has not done so. */
 export interface Timing {

@@ -1,11 +1,11 @@
 // Idempotency: a request whose key was used before, in this turn or within the window, is not done
 // again. It gets the earlier answer.
 
-import type { AnyKind, NumberedRequest } from "../kinds.ts";
 import type { CallKey } from "../model/call-key.ts";
 import { keyTaken } from "../model/call-key.ts";
 import { type Failure, failure, fullFailure } from "../model/errors.ts";
 import type { TurnLimits } from "../model/limits.ts";
+import type { Kind, Numbered } from "../operations/kind.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Receipt } from "../state/receipts.ts";
 import type { Asking, Turn } from "./turn-context.ts";
@@ -22,40 +22,42 @@ export function receiptOf(
   return receipt.at + limits.receiptsWindowMs > now ? receipt : undefined;
 }
 
-function keyOf(request: NumberedRequest): CallKey | undefined {
-  return "key" in request ? request.key : undefined;
+interface KeyedRequest {
+  readonly kind: string;
+  readonly key?: CallKey;
 }
 
-function hasKey(request: NumberedRequest): boolean {
-  return keyOf(request) !== undefined;
+function hasKey({ key }: KeyedRequest): boolean {
+  return key !== undefined;
 }
 
 /** Adds the reads of requests of one kind, except those that will be answered from receipts. */
-export function wantsOnce(
+export function wantsOnce<R extends KeyedRequest>(
   asking: Asking,
-  kind: AnyKind,
-  requests: readonly NumberedRequest[],
+  kind: Kind<R>,
+  requests: readonly Numbered<R>[],
 ): void {
-  const isDone = (request: NumberedRequest): boolean => {
-    const key = keyOf(request);
-    return key !== undefined && receiptOf(asking, key) !== undefined;
-  };
+  const isDone = ({ key }: R): boolean => key !== undefined && receiptOf(asking, key) !== undefined;
   const fresh = requests.some(hasKey) ? requests.filter((one) => !isDone(one)) : requests;
   if (fresh.length > 0) kind.wants?.(asking, fresh);
 }
 
 /** Decides requests of one kind. Of those with one key, the next runs only if one is refused. */
-export function decideOnce(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
+export function decideOnce<R extends KeyedRequest>(
+  turn: Turn,
+  kind: Kind<R>,
+  requests: readonly Numbered<R>[],
+): void {
   if (!requests.some(hasKey)) {
     decideFresh(turn, kind, requests);
     return;
   }
   for (let left = requests; left.length > 0; ) {
-    const first: NumberedRequest[] = [];
-    const again: NumberedRequest[] = [];
+    const first: Numbered<R>[] = [];
+    const again: Numbered<R>[] = [];
     const keys = new Set<string>();
     for (const request of left) {
-      const key = keyOf(request);
+      const { key } = request;
       if (key === undefined) first.push(request);
       else if (keys.has(key.digest)) again.push(request);
       else if (!answerKnown(turn, kind, request)) {
@@ -69,7 +71,11 @@ export function decideOnce(turn: Turn, kind: AnyKind, requests: readonly Numbere
 }
 
 /** Answers a request that was done before, or is refused because no more keys can be remembered. */
-function answerKnown(turn: Turn, kind: AnyKind, request: NumberedRequest): boolean {
+function answerKnown<R extends KeyedRequest>(
+  turn: Turn,
+  kind: Kind<R>,
+  request: Numbered<R>,
+): boolean {
   if (answerDone(turn, kind, request)) return true;
   // A recall leaves no receipt.
   if (request.kind === "recall") return false;
@@ -89,8 +95,12 @@ export function refusedKey({ memory, draft, limits }: Turn): Failure | null {
 }
 
 /** Answers a request from its receipt; returns whether there is one. */
-export function answerDone(turn: Turn, { keyed }: AnyKind, request: NumberedRequest): boolean {
-  const key = keyOf(request);
+export function answerDone<R extends KeyedRequest>(
+  turn: Turn,
+  { keyed }: Kind<R>,
+  request: Numbered<R>,
+): boolean {
+  const { key } = request;
   if (key === undefined || keyed === undefined) return false;
   const receipt = turn.draft.receipts.get(key.digest) ?? receiptOf(turn, key);
   if (!receipt?.values) return false;
@@ -100,21 +110,28 @@ export function answerDone(turn: Turn, { keyed }: AnyKind, request: NumberedRequ
   return true;
 }
 
-function decideFresh(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
-  const isRefused = (request: NumberedRequest): boolean =>
-    turn.full && kind.adds?.(request) === true;
+function decideFresh<R extends KeyedRequest>(
+  turn: Turn,
+  kind: Kind<R>,
+  requests: readonly Numbered<R>[],
+): void {
+  const isRefused = (request: Numbered<R>): boolean => turn.full && kind.adds?.(request) === true;
   const taken = requests.some(isRefused) ? requests.filter((one) => !isRefused(one)) : requests;
   if (taken.length > 0) kind.decide(turn, taken);
   if (taken === requests) return;
   for (const one of requests) if (isRefused(one)) turn.draft.answer(one.op, fullFailure);
 }
 
-function decideNoting(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
+function decideNoting<R extends KeyedRequest>(
+  turn: Turn,
+  kind: Kind<R>,
+  requests: readonly Numbered<R>[],
+): void {
   if (requests.length === 0) return;
   const { draft } = turn;
   const from = draft.answers.length;
   decideFresh(turn, kind, requests);
-  const keys = new Map(requests.map((request) => [request.op, keyOf(request)]));
+  const keys = new Map(requests.map((request) => [request.op, request.key]));
   for (const { op, outcome } of draft.answers.slice(from)) {
     const key = keys.get(op);
     if (key === undefined || !outcome.ok || outcome.value.kind === "nothing") continue;

@@ -6,8 +6,7 @@ import type { Request } from "../kinds.ts";
 import type { LeasedItem } from "../model/api.ts";
 import { failure } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
-import type { PartitionSettings, Report } from "../model/messages.ts";
-import type { Result } from "../operations/kind.ts";
+import type { PartitionSettings, Result } from "../model/messages.ts";
 import {
   copyOf,
   hour,
@@ -23,6 +22,7 @@ import { payloadBytes } from "../state/payload.ts";
 import type { Grant, LogicalQueue } from "../state/queue.ts";
 import { isGrant, sampleLease, sampleQueue, sampleQueueId } from "../testing/sample-queue.ts";
 import type { Timing } from "./inbox.ts";
+import type { Report } from "./report.ts";
 import { Shard, type ShardEvents } from "./shard.ts";
 
 const late = failure("late", "late");

@@ -11,13 +11,14 @@ import type { Epochs } from "../model/epochs.ts";
 import { closingFailure, type Failure, QueueError } from "../model/errors.ts";
 import { Observations } from "../model/histogram.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
-import type { CommitReport, Opened, QueueRules, Report, Value } from "../model/messages.ts";
+import type { Result, Value } from "../model/messages.ts";
 import type { Random } from "../model/random.ts";
-import type { Result } from "../operations/kind.ts";
 import { type Granted, Lines } from "../state/lines.ts";
 import type { Memory } from "../state/memory.ts";
+import type { QueueRules } from "../state/queue-rules.ts";
 import { RecentCount } from "../state/window.ts";
 import { Inbox, type Settle, type Timing } from "./inbox.ts";
+import type { CommitReport, Opened, Report } from "./report.ts";
 import { type Remains, Turns } from "./turns.ts";
 
 export interface ShardEvents {

@@ -4,7 +4,7 @@
 import type { Facts, Page, Wants } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
 import type { TurnLimits } from "../model/limits.ts";
-import { done, type Result } from "../operations/kind.ts";
+import { done, type Result } from "../model/messages.ts";
 import type { History } from "../state/history.ts";
 import type { Lines, Looking } from "../state/lines.ts";
 import type { Memory } from "../state/memory.ts";

@@ -1,7 +1,7 @@
 // Families of metrics, and their text in the Prometheus format.
 
 import type { Metric } from "prom-client";
-import type { Histogram } from "../../engine/model/api.ts";
+import type { Histogram } from "../../engine/model/histogram.ts";
 
 type Labels = Readonly<Record<string, string | number>>;
 export type Sample = readonly [labels: Labels, value: number | Histogram];

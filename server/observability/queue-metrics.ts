@@ -2,7 +2,8 @@
 // up. A queue may move between the two, so events once counted for the others stay counted there:
 // a falling sum would look like a restart, and a jump like traffic.
 
-import type { Histogram, QueueCounters, QueueGauges } from "../../engine/model/api.ts";
+import type { QueueCounters, QueueGauges } from "../../engine/model/api.ts";
+import type { Histogram } from "../../engine/model/histogram.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import { counterNames, noCounters, spanBounds } from "../../engine/model/queue-counters.ts";
 import { counter, type Family, gauge, histogram, type Sample } from "./families.ts";

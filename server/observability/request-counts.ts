@@ -1,7 +1,7 @@
 // Counts the answered requests by operation, code and duration. Operations come from the contract's
 // table, so clients cannot add more of them.
 
-import type { Histogram } from "../../engine/model/api.ts";
+import type { Histogram } from "../../engine/model/histogram.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import { operations, pages } from "../../openapi/operations.ts";
 

@@ -2,7 +2,8 @@
 // some of the shards, and serves the calls about the server as a whole. All threads serve HTTP on
 // one port.
 
-import type { EngineStatus, Histogram, ShardStatus } from "../../engine/model/api.ts";
+import type { EngineStatus, ShardStatus } from "../../engine/model/api.ts";
+import type { Histogram } from "../../engine/model/histogram.ts";
 import { type Member, Shards, type ShardsOptions } from "../../engine/shards.ts";
 import { mergedInfos } from "../auth/key-file.ts";
 import type { Answer, Call } from "../calls/call.ts";

@@ -2,7 +2,7 @@
 // texts are refused here, because the engine only sees values and has the rules about these. An
 // optional key may also be `null`, which means absent.
 
-import type * as engine from "../../engine/model/api.ts";
+import type { ProduceItem } from "../../engine/model/api.ts";
 import { never, neverText, parseDuration } from "../../engine/model/duration.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { checkLength, refuse } from "../../engine/model/validate.ts";
@@ -136,7 +136,7 @@ export function instantTextOrNull(instant: number | null): string | null {
 }
 
 /** Accepts both alphabets, with or without padding and line breaks, and refuses anything else. */
-export function bytesOf(text: string, index: number, key: string): engine.Payload {
+export function bytesOf(text: string, index: number, key: string): ProduceItem["payload"] {
   return parseBase64(text) ?? refuseText(text, index, key, "base64");
 }
 

@@ -1,13 +1,13 @@
 // Converts filters of items.
 
-import type * as engine from "../../engine/model/api.ts";
+import type { Filter, Grouping } from "../../engine/model/filter.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { given, instantNamed, instantText, isGiven, wordOf } from "./fields.ts";
 
-export function filterOf(filter: wire.ItemFilter | null | undefined): engine.Filter {
+export function filterOf(filter: wire.ItemFilter | null | undefined): Filter {
   if (!isGiven(filter)) return {};
   const { kind, reference, reason, groups } = filter;
-  return given<engine.Filter>({
+  return given<Filter>({
     ...{ kind, reference, reason },
     originId: filter.origin_id,
     originQueue: filter.origin_queue,
@@ -25,21 +25,21 @@ const groupings = {
   death: "death",
   kind: "kind",
   origin_queue: "originQueue",
-} as const satisfies Record<string, engine.Grouping>;
+} as const satisfies Record<string, Grouping>;
 
 const groupingNames = Object.keys(groupings) as (keyof typeof groupings)[];
 
-export function groupingOf(by: string): engine.Grouping {
+export function groupingOf(by: string): Grouping {
   return groupings[wordOf(by, "by", groupingNames)];
 }
 
-function groupingText(by: engine.Grouping): string {
+function groupingText(by: Grouping): string {
   return groupingNames.find((name) => groupings[name] === by) ?? by;
 }
 
 export const deaths = ["failed", "expired", "rejected"] as const;
 
-export function filterText(filter: engine.Filter): wire.ItemFilter {
+export function filterText(filter: Filter): wire.ItemFilter {
   const { kind, reference, death, reason, createdBefore, groups } = filter;
   return given<wire.ItemFilter>({
     ...{ kind, reference, death, reason },

@@ -1,6 +1,8 @@
 // Converts the requests and replies about stored items: lists, searches and imports.
 
 import type * as engine from "../../engine/model/api.ts";
+import type { Group } from "../../engine/model/filter.ts";
+import type { Past } from "../../engine/model/past.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { mapInPieces } from "../http/body/pieces.ts";
@@ -82,7 +84,7 @@ function importItem(item: wire.ImportItem, index: number): engine.ImportItem {
   };
 }
 
-function pastOf(item: wire.ImportItem, index: number): engine.Past {
+function pastOf(item: wire.ImportItem, index: number): Past {
   const { origin_id: origin, reason, death, origin_queue: queue } = item;
   const { origin_attempts: attempts, redriven } = item;
   const createdAt = instantOf(item.origin_created_at, index, "origin_created_at");
@@ -102,7 +104,7 @@ export function foundItem(item: engine.FoundItem): wire.FoundItem {
   return { queue_name, partition, state, holder, payload_bytes, ...storageItem(item) };
 }
 
-export function itemGroup({ value, count, ...group }: engine.Group): wire.ItemGroup {
+export function itemGroup({ value, count, ...group }: Group): wire.ItemGroup {
   const [first_at, last_at] = [instantText(group.firstAt), instantText(group.lastAt)];
   return { value, count, first_at, last_at, sample_id: group.sampleId };
 }

@@ -8,7 +8,6 @@ import type {
   LeasedItem,
   LeaseRequest,
   PauseRequest,
-  Payload,
   ProduceItem,
   ProduceRequest,
   QueueChange,
@@ -25,6 +24,7 @@ import type {
 } from "../../../engine/model/api.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
 import type * as wire from "../../../openapi/schemas.ts";
+import type { Payload } from "../../../stores/item.ts";
 import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";
 
 type NodeRoutes = Partial<Routes>;

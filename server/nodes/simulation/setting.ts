@@ -43,7 +43,7 @@ export function nodesSetting(seed: number): Setting {
 }
 
 class NodesSetting implements Setting {
-  readonly quiet = { steps: [0, second, minute, 6 * minute], lastMs: 65 * second };
+  readonly drainSteps = { steps: [0, second, minute, 6 * minute], lastMs: 65 * second };
   /** The oldest reading of the database's clock with which a node takes over. */
   readonly behindMs = 2 * second;
   readonly option = " --store nodes";

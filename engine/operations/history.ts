@@ -1,0 +1,15 @@
+// History: the recorded events of one item in this shard.
+
+import { limits } from "../model/limits.ts";
+import type { HistoryOf } from "../state/history.ts";
+import { answering, type Kind } from "./kind.ts";
+
+export const history: Kind<HistoryOf> = {
+  phase: "before",
+  // It searches the whole ring, which takes a few milliseconds.
+  weight: () => limits.turnWeightMax,
+  decide: answering(({ shard, history: kept }, { way, trace }) => ({
+    ok: true,
+    value: { kind: "history", ...kept.follow(shard, way, trace), since: kept.since },
+  })),
+};
