@@ -33,9 +33,12 @@ async function run(seed: number, restart: boolean) {
     hasTestClock: true,
     openStore: async (shard): Promise<Backend> => {
       for (let i = r(12); i > 0; i -= 1) await Promise.resolve();
-      const { store, upkeep } = openMemoryStore({ tag: "", image: images[shard] as MemoryImage });
+      const { store, maintenance } = openMemoryStore({
+        tag: "",
+        image: images[shard] as MemoryImage,
+      });
       return {
-        upkeep,
+        maintenance,
         store: {
           load: (w) => store.load(w),
           read: async (w) => {

@@ -2,6 +2,7 @@
 // it moves on, everything set off by that instant is committed: in every shard, on the way to dead
 // queues, and for waiting leases. So advancing twice equals advancing once by the sum.
 
+import type { Hold } from "./catalog-changes.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
 import type { TestClock } from "./model/clock.ts";
@@ -9,8 +10,7 @@ import { failure, type Late, QueueError } from "./model/errors.ts";
 import { limits } from "./model/limits.ts";
 import { checkAdvance, checkHandlerTimeout } from "./model/validate.ts";
 import { OpenWork } from "./open-work.ts";
-import type { Hold } from "./registrar.ts";
-import type { Courier } from "./relay/courier.ts";
+import type { OutboxRelay } from "./relay/outbox-relay.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { Timing } from "./turn/inbox.ts";
 import type { Shard } from "./turn/shard.ts";
@@ -31,7 +31,7 @@ export interface AdvanceOptions {
 export interface Advancing {
   readonly shard: Shard;
   readonly catalog: Pick<Catalog, "queues" | "deadQueueNames">;
-  readonly courier: Pick<Courier, "isBusy" | "isQuiet" | "hold" | "departures">;
+  readonly outboxRelay: Pick<OutboxRelay, "isBusy" | "isQuiet" | "hold" | "departures">;
   readonly sampling: Sampling;
 }
 
@@ -98,7 +98,7 @@ export class Advance {
       if (isLast) return clock.now();
       const samplings = shards().map(({ sampling }) => sampling);
       for (const instant of [Math.min(next, ...samplings.map((one) => one.nextAt())), next]) {
-        clock.raise(instant);
+        clock.advanceTo(instant);
         for (const sampling of samplings) sampling.sample();
       }
     }
@@ -122,9 +122,9 @@ export class Advance {
   /** Counts everything that ever departed; `null` = something is on its way. */
   #departures(): number | null {
     let count = 0;
-    for (const { courier, shard } of this.#shards()) {
-      if (courier.isBusy || shard.lines.isGranting) return null;
-      count += courier.departures + shard.lines.grantedCount;
+    for (const { outboxRelay, shard } of this.#shards()) {
+      if (outboxRelay.isBusy || shard.lines.isGranting) return null;
+      count += outboxRelay.departures + shard.lines.grantedCount;
     }
     return count;
   }
@@ -132,9 +132,9 @@ export class Advance {
   /** Whether everything has arrived before the deadline. */
   async #isQuiet(deadline: number): Promise<boolean> {
     const { clock } = this.#options;
-    for (const { courier } of this.#shards()) {
+    for (const { outboxRelay } of this.#shards()) {
       const leftMs = deadline - clock.machine.now();
-      if (leftMs <= 0 || !(await courier.isQuiet(leftMs))) return false;
+      if (leftMs <= 0 || !(await outboxRelay.isQuiet(leftMs))) return false;
     }
     return true;
   }
@@ -151,7 +151,7 @@ export class Advance {
     const all = this.#shards();
     const holds: Hold[] = [];
     try {
-      for (const { courier } of all) holds.push(await courier.hold(inPart));
+      for (const { outboxRelay } of all) holds.push(await outboxRelay.hold(inPart));
       this.#letGo?.();
       this.#letGo = null;
       for (const { shard } of all) {
@@ -165,7 +165,7 @@ export class Advance {
       // Items from one shard arrive before the next shard sends any.
       for (const [index, { release }] of holds.entries()) {
         release();
-        await all[index]?.courier.isQuiet(deadline - clock.machine.now());
+        await all[index]?.outboxRelay.isQuiet(deadline - clock.machine.now());
       }
     }
     return Math.min(next, clock.next);

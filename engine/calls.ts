@@ -1,18 +1,8 @@
 // The calls of producers and consumers: each is checked and becomes a request to the shard, with
 // its key if it has one.
 
-import type { Request } from "./kinds.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
-import {
-  type CallKey,
-  callKey,
-  importedText,
-  type KeyedOperation,
-  producedText,
-  retriedText,
-  uniqueDigest,
-} from "./model/call-key.ts";
 import type { Clock } from "./model/clock.ts";
 import {
   drainingFailure,
@@ -27,6 +17,15 @@ import {
   pausedProduce,
   QueueError,
 } from "./model/errors.ts";
+import {
+  type IdempotencyKey,
+  idempotencyKey,
+  importedText,
+  type KeyedOperation,
+  producedText,
+  retriedText,
+  uniqueDigest,
+} from "./model/idempotency-key.ts";
 import { newImport, newItem, storedItems } from "./model/items.ts";
 import { limits } from "./model/limits.ts";
 import {
@@ -39,6 +38,7 @@ import {
   checkTransact,
   unknownPartition,
 } from "./model/validate.ts";
+import type { Request } from "./operations.ts";
 import type { InFlight, LogicalQueue } from "./state/queue.ts";
 import {
   type Done,
@@ -70,7 +70,7 @@ type ImportCall = Extract<Request, { kind: "import" }>;
 
 interface Planning {
   readonly timing: Timing;
-  readonly key?: CallKey;
+  readonly key?: IdempotencyKey;
 }
 
 /** The common arguments of calls about leased items. */
@@ -90,7 +90,7 @@ interface HeldCall {
 interface HeldPlace {
   readonly slot: number;
   readonly deadline: number;
-  readonly key?: CallKey;
+  readonly key?: IdempotencyKey;
 }
 
 /** Without `timeoutMs`: for a call that has no `request_timeout`, or was given none. */
@@ -128,9 +128,9 @@ export class Calls {
     operation: KeyedOperation,
     { requestKey }: api.Repeatable,
     asked: () => string,
-  ): { readonly key: CallKey } | undefined {
+  ): { readonly key: IdempotencyKey } | undefined {
     if (requestKey === undefined) return undefined;
-    return { key: callKey(requestKey, { queue: queue.lasting, operation, asked: asked() }) };
+    return { key: idempotencyKey(requestKey, { queue: queue.lasting, operation, asked: asked() }) };
   }
 
   async produce(request: api.ProduceRequest): Promise<api.Produced> {
@@ -305,12 +305,16 @@ export class Calls {
   }
 
   /** A partition is removed once it is empty, but its receipts are kept longer. */
-  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
+  async #finished(
+    partition: number,
+    key: IdempotencyKey | undefined,
+    timing: Timing,
+  ): Promise<Done> {
     return (await this.#known(key, timing)) ?? unknownPartition(partition);
   }
 
   /** The shard's result for the key; `null` = none. */
-  async #known(key: CallKey | undefined, { deadline, late }: Timing): Promise<Done | null> {
+  async #known(key: IdempotencyKey | undefined, { deadline, late }: Timing): Promise<Done | null> {
     if (key === undefined) return null;
     const timing = { deadline, late: { ...late, taken: late.untaken } };
     const value = succeeded(await this.#options.shard().ask({ kind: "recall", key }, timing));

@@ -11,7 +11,16 @@ import { QueueError } from "./model/errors.ts";
 import { newTag } from "./model/ids.ts";
 import { limits } from "./model/limits.ts";
 import { systemRandom } from "./model/random.ts";
-import { flag, number, object, optional, type Shape, shape, text, word } from "./model/shapes.ts";
+import {
+  flag,
+  number,
+  object,
+  optional,
+  type Shape,
+  shape,
+  text,
+  word,
+} from "./model/runtime-types.ts";
 import { type Notice, openEngine } from "./shards.ts";
 
 export type { Payload } from "../stores/item.ts";
@@ -32,7 +41,7 @@ export { type ErrorCode, QueueError, type Reason } from "./model/errors.ts";
 export type { Filter, Group, Grouping } from "./model/filter.ts";
 export type { Headers } from "./model/headers.ts";
 export type { Histogram } from "./model/histogram.ts";
-export type { Past } from "./model/past.ts";
+export type { Past } from "./model/provenance.ts";
 export type { Notice } from "./shards.ts";
 
 export interface CreateEngineOptions {

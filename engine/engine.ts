@@ -4,13 +4,13 @@
 import type { QueueDefinition } from "../stores/queue.ts";
 import type { Sampling } from "./advance.ts";
 import { Calls, timingOf } from "./calls.ts";
-import { Checkups } from "./insight/checkups.ts";
+import { CatalogChanges, type Hold } from "./catalog-changes.ts";
 import { queueClients } from "./insight/clients.ts";
-import { queueInspection, queueStats, shardStatus } from "./insight/figures.ts";
+import { HealthMonitor } from "./insight/health-monitor.ts";
 import { Overview } from "./insight/overview.ts";
+import { queueInspection, queueStats, shardStatus } from "./insight/queue-stats.ts";
 import { Search } from "./insight/search.ts";
 import { checkSeries, SeriesKeeper } from "./insight/series.ts";
-import type { Request } from "./kinds.ts";
 import { Leases } from "./leases.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
@@ -44,11 +44,11 @@ import {
   checkStorageList,
   unknownQueue,
 } from "./model/validate.ts";
+import type { Request } from "./operations.ts";
 import { Others } from "./others.ts";
-import { type Hold, Registrar } from "./registrar.ts";
-import { Courier } from "./relay/courier.ts";
 import { Introductions } from "./relay/introductions.ts";
-import type { Asker, OtherShard, Standing } from "./relay/other-shard.ts";
+import type { OtherShard, Requester, Standing } from "./relay/other-shard.ts";
+import { OutboxRelay } from "./relay/outbox-relay.ts";
 import { numbersPassedOver, stepBackOf, takenFrom } from "./relay/passed.ts";
 import { Reports } from "./reports.ts";
 import { Catalog, type Deleted } from "./state/catalog.ts";
@@ -80,14 +80,14 @@ export interface EngineOptions<Items> extends ShardOptions<Items> {
 interface Parts<Items> {
   readonly calls: Calls;
   readonly catalog: Catalog;
-  readonly courier: Courier;
+  readonly outboxRelay: OutboxRelay;
   readonly introductions: Introductions;
   readonly leases: Leases<Items>;
   readonly others: Others;
-  readonly registrar: Registrar;
+  readonly catalogChanges: CatalogChanges;
   readonly reports: Reports;
   readonly shard: Shard;
-  readonly checkups: Checkups;
+  readonly healthMonitor: HealthMonitor;
   readonly overview: Overview;
   readonly search: Search;
   readonly tasks: Tasks;
@@ -121,7 +121,7 @@ function partsOf<Items>(
   const notice = (one: Omit<api.Notice, "shard">): void =>
     options.notice?.({ shard: number, ...one });
   const others = new Others(options);
-  const courier = new Courier({
+  const outboxRelay = new OutboxRelay({
     ...{ clock, shard, other: (target) => others.at(target) },
     setAside: (count) => {
       own.counters.quarantined += count;
@@ -133,42 +133,52 @@ function partsOf<Items>(
   const introductions = new Introductions({
     ...{ clock: clock.machine, shard: number, others, run: newTag(random) },
     own: () => {
-      const { claims, retiring } = registrar;
+      const { claims, retiring } = catalogChanges;
       return { now: clock.now(), queues: catalog.references, claims, retiring };
     },
     knownRun: (other) => catalog.directory.runOf(other),
-    isCurrent: (other, said) => catalog.directory.isCurrent(other, said),
+    isCurrent: (other, version) => catalog.directory.isCurrent(other, version),
     met: (standing) => {
       // Keeps the clocks of the shards together; otherwise an item from one shard could already be
       // expired in the next.
-      clock.raise(standing.now);
+      clock.advanceTo(standing.now);
       catalog.meet(standing);
     },
     metLate,
     agree: (taken) => reports.agree(taken),
   });
-  const registrar = new Registrar({
-    ...{ clock, catalog, courier, shard, others, introductions, refusal },
+  const catalogChanges = new CatalogChanges({
+    ...{ clock, catalog, outboxRelay, shard, others, introductions, refusal },
   });
   const leases = new Leases<Items>({ clock, shard, waitingLeasesMax });
   const calls = new Calls({ clock, shard, find, reach });
-  const checkups = new Checkups({ catalog, clock, shard });
+  const healthMonitor = new HealthMonitor({ catalog, clock, shard });
   const reports = new Reports({
-    ...{ clock, shard, catalog, courier, leases, registrar, checkups, notice, lost },
+    ...{ clock, shard, catalog, outboxRelay, leases, catalogChanges, healthMonitor, notice, lost },
   });
   const historyBytes = share(bounds.historyBytes);
   const turnLimits = { ...bounds, receiptsMax: share(bounds.receiptsMax), historyBytes };
   const { receiptsWindowMs } = bounds;
   const keepsHistory = historyBytes > 0;
-  const search = new Search({ catalog, checkups, clock, shard, others, keepsHistory });
+  const search = new Search({ catalog, healthMonitor, clock, shard, others, keepsHistory });
   const tasks = new Tasks({ catalog, clock, shard, shardCount, search, receiptsWindowMs });
-  const overview = new Overview({ catalog, checkups, clock, shard, tasks, random });
+  const overview = new Overview({ catalog, healthMonitor, clock, shard, tasks, random });
   const started = Promise.withResolvers<void>();
   started.promise.catch(() => undefined);
   const own = new Shard(number, { ...options, turnLimits }, reports);
   return {
-    ...{ calls, catalog, courier, introductions, leases, others, registrar, reports, shard: own },
-    ...{ checkups, overview, search, tasks, started },
+    ...{
+      calls,
+      catalog,
+      outboxRelay,
+      introductions,
+      leases,
+      others,
+      catalogChanges,
+      reports,
+      shard: own,
+    },
+    ...{ healthMonitor, overview, search, tasks, started },
     ...{ deleted: [], opened: null, hold: null },
   };
 }
@@ -239,10 +249,10 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   /** Learns the state of the other shards; until `start` no queue changes and nothing is sent. */
   async meet(): Promise<void> {
     const parts = this.#parts;
-    const { introductions, others, registrar, reports, opened } = parts;
+    const { introductions, others, catalogChanges, reports, opened } = parts;
     const { shard } = this.#options;
     assert(opened !== null, "a shard meets the others before its store is open");
-    parts.hold = await registrar.hold({ isFirst: true });
+    parts.hold = await catalogChanges.hold({ isFirst: true });
     const standings = await introductions.begin();
     this.#noteStepBack(parts, standings);
     // If this shard lost its last numbers, a shard that did not reply may have items under them.
@@ -260,14 +270,14 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   /** From now on queues may change and items be sent. */
   start(): void {
     const { clock, seriesBytes = 0 } = this.#options;
-    const { catalog, deleted, registrar, reports, tasks, started } = this.#parts;
+    const { catalog, deleted, catalogChanges, reports, tasks, started } = this.#parts;
     reports.started();
     this.#hasStarted = true;
     started.resolve();
     const isByItself = !(clock instanceof TestClock);
     if (isByItself) this.letGo();
-    for (const queue of deleted) registrar.finishDeleteSoon(queue);
-    for (const queue of catalog.queues) registrar.reapSoon(queue);
+    for (const queue of deleted) catalogChanges.finishDeleteSoon(queue);
+    for (const queue of catalog.queues) catalogChanges.reapSoon(queue);
     tasks.adopt(reports.tasks);
     if (isByItself && seriesBytes > 0) this.#sampleLater();
   }
@@ -341,7 +351,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   async hold(): Promise<Hold> {
     this.#refuseClosing();
-    return await this.#parts.registrar.hold();
+    return await this.#parts.catalogChanges.hold();
   }
 
   async copy(folder: string): Promise<api.StoreCopy> {
@@ -355,8 +365,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   /** For a test clock or a simulation; `null` before the start. */
   get advancing() {
     if (this.#loaded === null || !this.#hasStarted) return null;
-    const { catalog, courier, shard } = this.#loaded;
-    return { catalog, courier, shard, sampling: this.#sampling };
+    const { catalog, outboxRelay, shard } = this.#loaded;
+    return { catalog, outboxRelay, shard, sampling: this.#sampling };
   }
 
   readonly #sampling: Sampling = {
@@ -365,8 +375,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   };
 
   readonly other: OtherShard = {
-    introduce: async (standing) => await this.#open.introductions.hear(standing),
-    lastSaid: async () => this.#open.introductions.said,
+    introduce: async (standing) => await this.#open.introductions.receive(standing),
+    lastVersion: async () => this.#open.introductions.version,
     receive: async (sourceShard, items) => {
       const { shard, started } = this.#parts;
       await started.promise;
@@ -374,31 +384,31 @@ export class ShardEngine<Items> implements api.Engine<Items> {
       if (!shard.isUp) throw QueueError.from(reopeningFailure);
       return await shard.ask({ kind: "receive", sourceShard, items });
     },
-    hear: async (change) => {
+    receiveChange: async (change) => {
       const { catalog, shard } = this.#open;
-      if (!catalog.hear(change)) throw QueueError.from(unknownShardFailure);
+      if (!catalog.receiveChange(change)) throw QueueError.from(unknownShardFailure);
       if (change.isPause && this.#hasStarted) await shard.decided();
     },
-    claim: async (claim, asker) => {
-      const { registrar, started } = this.#parts;
+    claim: async (claim, requester) => {
+      const { catalogChanges, started } = this.#parts;
       await started.promise;
-      this.#admit(asker);
-      registrar.claim(claim);
+      this.#admit(requester);
+      catalogChanges.claim(claim);
     },
-    unclaim: async (claim, asker) => {
+    unclaim: async (claim, requester) => {
       const { catalog, started } = this.#parts;
       // Not before the claim, which waits as well.
       await started.promise;
-      this.#admit(asker);
+      this.#admit(requester);
       catalog.unclaim(claim);
     },
-    isSending: async (owner) => this.#started.courier.isSending(owner),
-    retire: async (owner, asker) => {
-      const { catalog, courier, shard } = this.#started;
-      this.#admit(asker);
+    isSending: async (owner) => this.#started.outboxRelay.isSending(owner),
+    retire: async (owner, requester) => {
+      const { catalog, outboxRelay, shard } = this.#started;
+      this.#admit(requester);
       catalog.directory.retire(owner);
       if (!(await shard.decided())) throw QueueError.from(unknownShardFailure);
-      return courier.isSending(owner);
+      return outboxRelay.isSending(owner);
     },
     itemCount: async (queue) => this.#started.catalog.itemCountOf(queue),
     historyOf: async (request) => await this.#started.search.historyOf(request),
@@ -408,8 +418,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   };
 
   /** Refuses requests of an earlier opening of another shard, and of a shard not known here yet. */
-  #admit(asker: Asker): void {
-    if (!this.#parts.catalog.directory.admit(asker)) throw QueueError.from(unknownShardFailure);
+  #admit(requester: Requester): void {
+    if (!this.#parts.catalog.directory.admit(requester)) throw QueueError.from(unknownShardFailure);
   }
 
   /**
@@ -513,7 +523,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     assert(shardOf(settings.name, shardCount) === shard, "a queue is created in another shard");
     const learning = this.#fetchReferences([settings.deadQueue]);
     if (learning !== null) await learning;
-    await this.#parts.registrar.create(settings, isShown);
+    await this.#parts.catalogChanges.create(settings, isShown);
   }
 
   async updateQueue(
@@ -525,7 +535,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     const learning =
       change.deadQueue === undefined ? null : this.#fetchReferences([change.deadQueue]);
     if (learning !== null) await learning;
-    return await this.#parts.registrar.update(change, isShown);
+    return await this.#parts.catalogChanges.update(change, isShown);
   }
 
   async deleteQueue(
@@ -534,7 +544,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   ): Promise<api.Deletion> {
     this.#refuseClosing();
     checkExpect(request.expect);
-    return this.#parts.registrar.delete({ ...request, ...rules });
+    return this.#parts.catalogChanges.delete({ ...request, ...rules });
   }
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[] {
@@ -552,14 +562,14 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     const pause = { lease, produce, reason };
     this.requireQueue(queue);
     checkPause(pause);
-    await this.#parts.registrar.pause(queue, pause);
+    await this.#parts.catalogChanges.pause(queue, pause);
     const named = this.#parts.catalog.named(queue);
-    if (named !== undefined) named.watch.pausedBy = by;
+    if (named !== undefined) named.activity.pausedBy = by;
   }
 
   async resume(queue: string): Promise<void> {
     this.requireQueue(queue);
-    await this.#parts.registrar.pause(queue, null);
+    await this.#parts.catalogChanges.pause(queue, null);
   }
 
   async stats(name: string): Promise<api.QueueStats> {
@@ -583,7 +593,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   }
 
   explain(name: string, isShown?: api.IsShown): api.Explanation {
-    return this.#parts.checkups.explain(this.#find(name), isShown);
+    return this.#parts.healthMonitor.explain(this.#find(name), isShown);
   }
 
   async clients({

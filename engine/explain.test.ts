@@ -387,7 +387,7 @@ test("dead_items: tells the reason of the most, apart from what differs from one
   await bundle.clock.advance(hour);
   expect(await fail()).toBe(`1 item ${died} went to orders-dead.`);
   await bundle.clock.advance(hour);
-  const cut = "x".repeat(limits.mentionCharactersMax);
+  const cut = "x".repeat(limits.heavyHitterCharactersMax);
   expect(await fail("x".repeat(limits.retryReasonBytesMax))).toBe(
     `1 item ${died} went to orders-dead, with the reason '${cut}'.`,
   );

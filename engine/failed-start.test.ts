@@ -32,7 +32,7 @@ test("start: where the second shard does not begin, nothing of the first goes on
   await bundle.run(() => bundle.engine.produce(produceOf(far, ["later"], bundle.now + minute)));
   bundle.kill();
   const { clock } = bundle;
-  clock.raise(clock.now() + minute);
+  clock.advanceTo(clock.now() + minute);
   let timers = 0;
   const counting = new Proxy(clock, {
     get(target, name) {
@@ -59,7 +59,7 @@ test("start: where the second shard does not begin, nothing of the first goes on
       const { store } = backend;
       const failing = {
         load: (what?: { readonly receipts: boolean }) => store.load(what),
-        read: (wants: Parameters<typeof store.read>[0]) => store.read(wants),
+        read: (plan: Parameters<typeof store.read>[0]) => store.read(plan),
         close: () => store.close(),
         commit: async () => {
           throw new StoreError("damaged", "it was told to fail");

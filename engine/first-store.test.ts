@@ -17,13 +17,16 @@ test("start: of two servers that start at once, the one that gets the first stor
         for (let step = 0; shard !== quick && step < 10; step += 1) await Promise.resolve();
         if (held.has(shard)) throw new StoreError("locked", "it is in use");
         held.add(shard);
-        const { store, upkeep } = openMemoryStore({ tag: "", image: images[shard] as MemoryImage });
+        const { store, maintenance } = openMemoryStore({
+          tag: "",
+          image: images[shard] as MemoryImage,
+        });
         const close = async () => void held.delete(shard);
         return {
-          upkeep,
+          maintenance,
           store: {
             load: (what) => store.load(what),
-            read: (wants) => store.read(wants),
+            read: (plan) => store.read(plan),
             commit: (changes) => store.commit(changes),
             close,
           },

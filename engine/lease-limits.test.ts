@@ -237,7 +237,10 @@ test("lease rate: what is granted counts before it is told", async () => {
   const bundle = await setupQueue({ leaseRate: "1/1s" }, { turnLimits });
   await bundle.produce("orders", "a", "b");
   const { clock } = bundle;
-  bundle.store().syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+  bundle.store().syncsLater = {
+    nextTick: (run) => clock.nextTick(run),
+    copy: () => () => undefined,
+  };
   bundle.store().holdSync();
   const leases = await beginLeases(bundle, 2);
   bundle.store().release();

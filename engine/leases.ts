@@ -2,7 +2,6 @@
 // grants it items, its deadline passes, or its client disconnects.
 
 import type { Lease, LeaseRequest } from "./model/api.ts";
-import { type CallKey, callKey, keyTaken } from "./model/call-key.ts";
 import type { Clock } from "./model/clock.ts";
 import {
   deletedFailure,
@@ -16,6 +15,7 @@ import {
   unknownOutcome,
   unreachableLease,
 } from "./model/errors.ts";
+import { type IdempotencyKey, idempotencyKey, keyTaken } from "./model/idempotency-key.ts";
 import { limits } from "./model/limits.ts";
 import { checkLease, checkRequestTimeout } from "./model/validate.ts";
 import type { Granted } from "./state/lines.ts";
@@ -30,11 +30,11 @@ const duplicateClient = failure(
 
 const repeated = failure("repeated", "the lease was asked for again; the repetition is answered");
 
-function keyOf(queue: LogicalQueue, request: LeaseRequest): CallKey | undefined {
+function keyOf(queue: LogicalQueue, request: LeaseRequest): IdempotencyKey | undefined {
   const { requestKey, batchSize, leaseTimeoutMs } = request;
   if (requestKey === undefined) return undefined;
   const asked = `${batchSize}/${leaseTimeoutMs ?? ""}`;
-  return callKey(requestKey, { queue: queue.lasting, operation: "lease", asked });
+  return idempotencyKey(requestKey, { queue: queue.lasting, operation: "lease", asked });
 }
 
 export interface LeasesOptions {
@@ -61,7 +61,7 @@ export class Leases<Items> {
     const key = keyOf(queue, request);
     const before = key && shard.lines.withKey(key);
     if (before !== undefined && before.key?.fingerprint !== key?.fingerprint) {
-      throw QueueError.from(keyTaken(key as CallKey));
+      throw QueueError.from(keyTaken(key as IdempotencyKey));
     }
     // A client whose connection broke may return before its last request is answered.
     const same = queue.clients.get(request.clientId);
@@ -89,7 +89,7 @@ export class Leases<Items> {
   #enter(
     queue: LogicalQueue,
     request: LeaseRequest,
-    key: CallKey | undefined,
+    key: IdempotencyKey | undefined,
     arrival: number,
   ): { readonly lease: WaitingLease; readonly answer: Promise<Lease<Items>> } {
     const { clock, shard: shardOf } = this.#options;
@@ -109,7 +109,7 @@ export class Leases<Items> {
         if (lease.hangUp !== null) signal?.removeEventListener("abort", lease.hangUp);
         shardOf().lines.leave(lease);
         queue.clients.delete(clientId);
-        queue.watch.changedAt = clock.now();
+        queue.activity.changedAt = clock.now();
         this.#waitingLeases -= 1;
         if ("code" in outcome) {
           reject(QueueError.from(outcome));
@@ -143,7 +143,7 @@ export class Leases<Items> {
     const stalled = (): void => lease.settle(unknownOutcome);
     lease.timer = machine.at(deadline, lease.timeUp);
     queue.clients.set(clientId, lease);
-    queue.watch.asked(clientId.slice(0, limits.holderNameMax), now);
+    queue.activity.asked(clientId.slice(0, limits.holderNameMax), now);
     this.#waitingLeases += 1;
     return { lease, answer };
   }
@@ -160,7 +160,7 @@ export class Leases<Items> {
     // The reply could arrive after the pause call has ended.
     const isPaused = isLate && queue.definition.pause?.lease === true;
     if (!lease.over && (outcome.replayed || !isPaused)) {
-      if (!outcome.replayed) queue.allowance.spend(outcome.count, clock.now());
+      if (!outcome.replayed) queue.leaseLimiter.spend(outcome.count, clock.now());
       lease.settle(outcome);
       return;
     }

@@ -65,8 +65,8 @@ export class OpenWork {
     return leased + (isOffered && (mayBeAsked || this.#isAsked(queue)) ? ready : 0);
   }
 
-  #isAsked({ line, watch }: LogicalQueue): boolean {
-    return line.size > 0 || (watch.lastAsked?.at ?? 0) >= this.#since;
+  #isAsked({ line, activity }: LogicalQueue): boolean {
+    return line.size > 0 || (activity.lastAsked?.at ?? 0) >= this.#since;
   }
 
   #giveUp(): void {

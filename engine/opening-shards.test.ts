@@ -25,7 +25,7 @@ async function setupHalfBegun(how: "stalls" | "fails" = "stalls") {
     shardCount: 2,
     openStore: async (shard) => {
       if (shard === 1 && isOpeningAgain) {
-        bundle.clock.raise(start + hour);
+        bundle.clock.advanceTo(start + hour);
         if (how === "stalls") bundle.store(1).hold();
         else bundle.store(1).fail({ fault: "failed" });
       }

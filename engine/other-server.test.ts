@@ -16,12 +16,12 @@ async function setupFirst() {
   let state: "up" | "cut" | "cut after a commit" = "up";
   const openStore = async (): Promise<Backend> => {
     if (state === "cut") throw cut();
-    const { store, upkeep } = openMemoryStore({ tag: "", image });
+    const { store, maintenance } = openMemoryStore({ tag: "", image });
     return {
-      upkeep,
+      maintenance,
       store: {
         load: (what) => store.load(what),
-        read: (wants) => store.read(wants),
+        read: (plan) => store.read(plan),
         close: () => store.close(),
         async commit(changes) {
           if (state === "cut") throw cut();
@@ -123,12 +123,15 @@ async function setupExclusive(shardCount: number) {
       open.add(shard);
       const { lostCommits } = found;
       found.lostCommits = 0;
-      const { store, upkeep } = openMemoryStore({ tag: "", image: images[shard] as MemoryImage });
+      const { store, maintenance } = openMemoryStore({
+        tag: "",
+        image: images[shard] as MemoryImage,
+      });
       return {
-        ...{ upkeep, lostCommits },
+        ...{ maintenance, lostCommits },
         store: {
           load: (what) => store.load(what),
-          read: (wants) => store.read(wants),
+          read: (plan) => store.read(plan),
           async commit(changes) {
             const cause = fault.next;
             fault.next = null;

@@ -183,7 +183,7 @@ test("pause: what a store granted beside it, and says only once it is open again
   await bundle.produce("orders", "a");
   const store = bundle.store();
   const { clock } = bundle;
-  store.syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+  store.syncsLater = { nextTick: (run) => clock.nextTick(run), copy: () => () => undefined };
   store.holdSync();
   const paused = await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
   const lease = await bundle.beginLease("orders");

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { openMemoryStore } from "../stores/memory/store.ts";
-import type { Facts, Store } from "../stores/store.ts";
+import type { ReadResult, Store } from "../stores/store.ts";
 import { limits } from "./model/limits.ts";
 import { Bundle, hour, type SetupOptions } from "./simulation/bundle.ts";
 
@@ -19,10 +19,10 @@ async function setupReads(options: SetupOptions = {}) {
     async openStore() {
       const backend = openMemoryStore({ tag: "0123456789Ab" });
       const { store } = backend;
-      const read: Store["read"] = async (wants) => {
-        const facts = await store.read(wants);
-        readings.push({ pages: wants.items.length, payloadBytes: payloadBytesOf(facts) });
-        return facts;
+      const read: Store["read"] = async (plan) => {
+        const readResult = await store.read(plan);
+        readings.push({ pages: plan.items.length, payloadBytes: payloadBytesOf(readResult) });
+        return readResult;
       };
       return { ...backend, store: { ...bound(store), read } };
     },
@@ -40,13 +40,13 @@ async function setupReads(options: SetupOptions = {}) {
 function bound(store: Store): Store {
   return {
     load: (what) => store.load(what),
-    read: (wants) => store.read(wants),
+    read: (plan) => store.read(plan),
     commit: (changes) => store.commit(changes),
     close: () => store.close(),
   };
 }
 
-function payloadBytesOf({ heads, items }: Facts): number {
+function payloadBytesOf({ heads, items }: ReadResult): number {
   const pages = [...heads.values(), ...items.values()];
   return pages.flatMap(({ found }) => found).reduce((sum, { payload }) => sum + payload.length, 0);
 }

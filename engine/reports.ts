@@ -2,19 +2,19 @@
 // open again.
 
 import type { StoredTask } from "../stores/store.ts";
-import type { Request } from "./kinds.ts";
+import type { CatalogChanges } from "./catalog-changes.ts";
 import type { Leases } from "./leases.ts";
 import type { Notice } from "./model/api.ts";
 import { assert } from "./model/assert.ts";
 import type { Clock } from "./model/clock.ts";
 import { limits } from "./model/limits.ts";
-import type { Events, PartitionCounts, Passed } from "./model/messages.ts";
-import type { Registrar } from "./registrar.ts";
-import type { Courier } from "./relay/courier.ts";
+import type { ItemEvents, PartitionCounts, Passed } from "./model/messages.ts";
+import type { Request } from "./operations.ts";
+import type { OutboxRelay } from "./relay/outbox-relay.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { Granted } from "./state/lines.ts";
 import type { LogicalQueue } from "./state/queue.ts";
-import type { Opened, Report } from "./turn/report.ts";
+import type { OpenedReport, Report } from "./turn/report.ts";
 import { isLoss, type Shard, type ShardEvents, succeeded } from "./turn/shard.ts";
 
 type Refresh = Extract<Request, { kind: "refresh" }>;
@@ -24,11 +24,11 @@ export interface ReportsOptions {
   readonly clock: Clock;
   readonly shard: () => Shard;
   readonly catalog: Catalog;
-  readonly courier: Courier;
+  readonly outboxRelay: OutboxRelay;
   readonly leases: Pick<Leases<unknown>, "granted">;
-  readonly registrar: Registrar;
+  readonly catalogChanges: CatalogChanges;
   /** Receives each changed queue, and the end of each report. */
-  readonly checkups: { changed(queue: LogicalQueue): void; look(now: number): void };
+  readonly healthMonitor: { changed(queue: LogicalQueue): void; look(now: number): void };
   readonly notice: (notice: Omit<Notice, "shard">) => void;
   /** The store lost acknowledged commits: everything in memory may be newer than the store. */
   readonly lost: () => void;
@@ -36,8 +36,8 @@ export interface ReportsOptions {
 
 export class Reports implements ShardEvents {
   readonly #options: ReportsOptions;
-  readonly #first = Promise.withResolvers<Opened>();
-  #opened: Opened | null = null;
+  readonly #first = Promise.withResolvers<OpenedReport>();
+  #opened: OpenedReport | null = null;
   /** Rejects if the store fails before the shard starts. */
   readonly #failed = Promise.withResolvers<never>();
   /** By shard, the last numbers that others had of this one when they met; `null` before. */
@@ -57,7 +57,7 @@ export class Reports implements ShardEvents {
   }
 
   /** Rejects with the cause if the store cannot be opened. */
-  get firstOpened(): Promise<Opened> {
+  get firstOpened(): Promise<OpenedReport> {
     return this.#first.promise;
   }
 
@@ -66,11 +66,11 @@ export class Reports implements ShardEvents {
    * the others have of it. Throws if the store fails again.
    */
   async meet(taken: Passed["taken"]): Promise<void> {
-    const { shard, courier } = this.#options;
+    const { shard, outboxRelay } = this.#options;
     const opened = await this.#first.promise;
     this.#taken = new Map(taken);
     this.#recount(opened.counts);
-    courier.countAll(opened.outbox);
+    outboxRelay.countAll(opened.outbox);
     // A store that opens and then fails at each turn would otherwise be retried forever,
     // unreported.
     const asked = shard().ask(this.#refresh(this.#taken));
@@ -99,8 +99,8 @@ export class Reports implements ShardEvents {
     return { kind: "refresh", slots: this.#options.catalog.slots, taken: [...taken] };
   }
 
-  opened(opened: Opened): Refresh | null {
-    const { notice, courier } = this.#options;
+  opened(opened: OpenedReport): Refresh | null {
+    const { notice, outboxRelay } = this.#options;
     const { miscounted, lostCommits } = opened;
     if (miscounted > 0) notice({ kind: "items_miscounted", count: miscounted });
     if (lostCommits > 0) notice({ kind: "commits_lost", count: lostCommits });
@@ -110,7 +110,7 @@ export class Reports implements ShardEvents {
     if (this.#taken === null || !this.#hasStarted) return null;
     this.#recount(opened.counts);
     this.#countEvents(opened.events);
-    courier.countAll(opened.outbox);
+    outboxRelay.countAll(opened.outbox);
     notice({ kind: "shard_up" });
     // The others have at least the numbers that they were known to have: a shard that goes back
     // reports it.
@@ -139,38 +139,38 @@ export class Reports implements ShardEvents {
   }
 
   report(report: Report): void {
-    const { checkups, clock, courier, notice } = this.#options;
+    const { healthMonitor, clock, outboxRelay, notice } = this.#options;
     this.#recount(report.counts);
     this.#countEvents(report.events);
-    checkups.look(clock.now());
+    healthMonitor.look(clock.now());
     if (report.full) notice({ kind: "store_full" });
     const quarantined = report.commit?.quarantined ?? 0;
     if (quarantined > 0) notice({ kind: "items_quarantined", count: quarantined });
-    for (const { targetShard, counts } of report.outbox) courier.count(targetShard, counts);
+    for (const { targetShard, counts } of report.outbox) outboxRelay.count(targetShard, counts);
   }
 
   /** Partitions unknown to the catalog are those of free slots; they are skipped. */
   #recount(counts: readonly PartitionCounts[]): void {
-    const { catalog, checkups, clock, registrar } = this.#options;
+    const { catalog, healthMonitor, clock, catalogChanges } = this.#options;
     const now = clock.now();
     for (const one of counts) {
       const owner = catalog.ownerAt(one.slot);
       if (owner === undefined) continue;
       owner.queue.count(owner.partition, one, now);
-      checkups.changed(owner.queue);
+      healthMonitor.changed(owner.queue);
       // Before the start the other partitions are unknown; `start` examines all of them.
-      if (this.#hasStarted) registrar.counted(owner.queue, owner.partition);
+      if (this.#hasStarted) catalogChanges.counted(owner.queue, owner.partition);
     }
   }
 
-  #countEvents(reported: readonly Events[]): void {
+  #countEvents(reported: readonly ItemEvents[]): void {
     for (const one of this.#happened(reported)) {
       this.#options.notice({ kind: "items_discarded", ...one });
     }
   }
 
   /** Forwards the events, and returns the discarded items by queue; a deleted queue has no name. */
-  #happened(reported: readonly Events[]): Iterable<Discarded> {
+  #happened(reported: readonly ItemEvents[]): Iterable<Discarded> {
     const { catalog, clock } = this.#options;
     const discarded = new Map<string | undefined, Discarded>();
     for (const events of reported) {

@@ -2,12 +2,12 @@
 // another. They start together, end together, and are copied at one moment.
 
 import { Advance } from "./advance.ts";
+import type { Hold } from "./catalog-changes.ts";
 import { type EngineOptions, ShardEngine, type Whole } from "./engine.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
 import { TestClock } from "./model/clock.ts";
 import { noTestClock, QueueError } from "./model/errors.ts";
-import type { Hold } from "./registrar.ts";
 import type { OtherShard } from "./relay/other-shard.ts";
 
 export type { Notice } from "./model/api.ts";

@@ -25,8 +25,8 @@ const other = {
     const asked = { order: 0, claims: [], retiring: [] };
     return { shard: 1, run: "other", version: 0, now, passed, queues: [], ...asked };
   },
-  lastSaid: async () => ({ run: "other", version: 0 }),
-  hear: async () => undefined,
+  lastVersion: async () => ({ run: "other", version: 0 }),
+  receiveChange: async () => undefined,
   isSending: async () => false,
   retire: async () => false,
 } as Partial<OtherShard> as OtherShard;
@@ -111,9 +111,9 @@ test("unclaim: it comes after its claim, also where both wait for the shard to s
     await before.engine.end();
     const { engine } = await met(folder);
     const asked = { deadQueue: name, by: "gone" };
-    const asker = (order: number) => ({ shard: 1, run: "other", order });
-    const claim = engine.other.claim(asked, asker(1));
-    const unclaim = engine.other.unclaim(asked, asker(2));
+    const requester = (order: number) => ({ shard: 1, run: "other", order });
+    const claim = engine.other.claim(asked, requester(1));
+    const unclaim = engine.other.unclaim(asked, requester(2));
     engine.start();
     await Promise.all([claim, unclaim]);
     expect(await engine.deleteQueue({ name, force: false })).toMatchObject({ dependents: [] });

@@ -1,8 +1,8 @@
 // Plans a transact: which shard decides it, and where each of its parts goes.
 
 import type { Outcome, Transacted, TransactProduce, TransactRequest } from "./model/api.ts";
-import { producedText, retriedText, uniqueDigest } from "./model/call-key.ts";
 import { failure, pausedProduce, QueueError } from "./model/errors.ts";
+import { producedText, retriedText, uniqueDigest } from "./model/idempotency-key.ts";
 import { newItem } from "./model/items.ts";
 import type { Value } from "./model/messages.ts";
 import { refuse } from "./model/validate.ts";

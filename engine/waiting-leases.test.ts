@@ -151,7 +151,7 @@ async function setupLate(asked: { requestKey?: string; requestTimeoutMs: number 
   await bundle.produce("orders", "a");
   const store = bundle.store();
   const { clock } = bundle;
-  store.syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+  store.syncsLater = { nextTick: (run) => clock.nextTick(run), copy: () => () => undefined };
   store.holdSync();
   const pausing = await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
   const lease = await bundle.beginLease("orders", asked);
@@ -206,7 +206,7 @@ test.each(["failed", "full"] as const)(
     const held = await bundle.lease(source);
     const { clock } = bundle;
     const store = bundle.store(0);
-    store.syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+    store.syncsLater = { nextTick: (run) => clock.nextTick(run), copy: () => () => undefined };
     const lease = await bundle.beginLease(orders, { requestTimeoutMs: 10 * minute });
     store.holdSync();
     await bundle.begin(() => bundle.engine.deleteQueue({ name: orders, force: true }));

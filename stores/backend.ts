@@ -1,13 +1,13 @@
 // An opened store with its maintenance, and what a reshard needs to replace stores.
 
+import type { Maintenance } from "./maintenance.ts";
 import type { Store } from "./store.ts";
 import type { Transfer } from "./transfer.ts";
-import type { Upkeep } from "./upkeep.ts";
 
 export interface Backend {
   /** Closing it closes the whole backend. */
   readonly store: Store;
-  readonly upkeep: Upkeep;
+  readonly maintenance: Maintenance;
   /** Lower bound of the acknowledged commits that are lost; absent = none known. */
   readonly lostCommits?: number;
 }

@@ -1,7 +1,7 @@
 // Reads of a single kind, for backups, proofs and tests, which read a store outside of turns.
 
 import type { Item, OutboundItem, ScheduledItem } from "./item.ts";
-import { noWants, type Read, type ReadLimit, type Some, type Span, type Store } from "./store.ts";
+import { noReads, type Read, type ReadLimit, type Some, type Span, type Store } from "./store.ts";
 
 const name = "page";
 
@@ -10,7 +10,7 @@ export async function readItems(
   span: Span,
   limit: ReadLimit,
 ): Promise<Some<Read<Item>>> {
-  const { items } = await store.read({ ...noWants, items: [{ name, ...span, limit }] });
+  const { items } = await store.read({ ...noReads, items: [{ name, ...span, limit }] });
   return items.get(name) ?? none;
 }
 
@@ -19,7 +19,7 @@ export async function readScheduled(
   span: Span,
   limit: ReadLimit,
 ): Promise<Some<Read<ScheduledItem>>> {
-  const { scheduled } = await store.read({ ...noWants, scheduled: [{ name, ...span, limit }] });
+  const { scheduled } = await store.read({ ...noReads, scheduled: [{ name, ...span, limit }] });
   return scheduled.get(name) ?? none;
 }
 
@@ -29,7 +29,7 @@ export async function readOutbound(
   limit: ReadLimit,
 ): Promise<readonly Read<OutboundItem>[]> {
   const outbound = [{ targetShard, arrived: 0, limit }];
-  return (await store.read({ ...noWants, outbound })).outbound.get(targetShard)?.found ?? [];
+  return (await store.read({ ...noReads, outbound })).outbound.get(targetShard)?.found ?? [];
 }
 
 const none: Some<never> = { found: [], isAll: true };

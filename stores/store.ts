@@ -69,7 +69,7 @@ export interface UniqueKey extends SlotSeq {
 }
 
 /** All that a turn or a start reads. Slots and names are unique within each kind. */
-export interface Wants {
+export interface ReadPlan {
   /** Heads of partitions: whole items, ready and leased, within `headBytes` for all of them. */
   readonly heads: readonly (Span & { readonly items: number })[];
   /** Reading of heads stops at so many payload bytes. */
@@ -118,8 +118,8 @@ export interface OutboxPage {
   readonly found: readonly Read<OutboundItem>[];
 }
 
-/** The results of `Wants`. */
-export interface Facts {
+/** The results of `ReadPlan`. */
+export interface ReadResult {
   /** By slot. A slot is missing if the slots before it used up `headBytes`. */
   readonly heads: ReadonlyMap<number, Some<Read<Item>>>;
   /** By the page's name, like the next three. */
@@ -142,7 +142,7 @@ export interface Facts {
   readonly outbound: ReadonlyMap<number, OutboxPage>;
 }
 
-export const noWants: Wants = {
+export const noReads: ReadPlan = {
   heads: [],
   headBytes: 0,
   items: [],
@@ -158,7 +158,7 @@ export const noWants: Wants = {
   outbound: [],
 };
 
-export const noFacts: Facts = {
+export const nothingRead: ReadResult = {
   heads: new Map(),
   items: new Map(),
   scheduled: new Map(),
@@ -366,7 +366,7 @@ export interface Store {
   /** Pass `receipts: false` if they are known already. */
   load(what?: { readonly receipts: boolean }): Promise<Image>;
   /** Reads everything from one committed state. */
-  read(wants: Wants): Promise<Facts>;
+  read(plan: ReadPlan): Promise<ReadResult>;
   /** Applies every change or none. */
   commit(changes: Changes): Promise<Written>;
   /** Idempotent. Also closes what was opened with the store. */

@@ -4,17 +4,17 @@
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { NumberedRequest } from "../../engine/kinds.ts";
 import { systemClock } from "../../engine/model/clock.ts";
 import { newItem } from "../../engine/model/items.ts";
 import { limits } from "../../engine/model/limits.ts";
+import type { NumberedRequest } from "../../engine/operations.ts";
 import { History, TurnHistory } from "../../engine/state/history.ts";
 import { Lines } from "../../engine/state/lines.ts";
 import { Memory } from "../../engine/state/memory.ts";
 import type { LogicalQueue } from "../../engine/state/queue.ts";
 import { isGrant, sampleLease, sampleQueue } from "../../engine/testing/sample-queue.ts";
-import { Draft } from "../../engine/turn/draft.ts";
-import { decide, wants } from "../../engine/turn/turn.ts";
+import { ChangeSet } from "../../engine/turn/change-set.ts";
+import { decide, planReads } from "../../engine/turn/turn.ts";
 import type { Turn } from "../../engine/turn/turn-context.ts";
 import { compileCheck } from "../../openapi/check.ts";
 import { operations, type RequestOf } from "../../openapi/operations.ts";
@@ -22,7 +22,7 @@ import { completeRequest, leaseRequest, produceRequest } from "../../server/wire
 import { leaseReplyText, renderLeased } from "../../server/wire/leased.ts";
 import type { Backend } from "../../stores/backend.ts";
 import { openStore } from "../../stores/open.ts";
-import { noFacts } from "../../stores/store.ts";
+import { nothingRead } from "../../stores/store.ts";
 import type { RunOptions } from "../cells/run-cell.ts";
 import type { Figures } from "../report/results.ts";
 
@@ -156,46 +156,46 @@ class Bench {
     const requests = await this.#timed(`${verb}.parse`, () =>
       bodies.flatMap((body) => this.#request(verb, body) ?? []),
     );
-    const { store, upkeep } = this.#backend;
+    const { store, maintenance } = this.#backend;
     const now = 1_800_000_000_000;
-    const draft = new Draft(new TurnHistory(now));
+    const changeSet = new ChangeSet(new TurnHistory(now));
     await this.#timed(`${verb}.turn`, async () => {
-      const looking = this.#lines.take(now);
-      const scene = { memory: this.#memory, now, machineNow: now, limits, looking };
-      const asking = wants(scene, requests);
-      const facts = asking.wants === null ? noFacts : await store.read(asking.wants);
+      const linesToServe = this.#lines.take(now);
+      const scene = { memory: this.#memory, now, machineNow: now, limits, linesToServe };
+      const planner = planReads(scene, requests);
+      const readResult = planner.plan === null ? nothingRead : await store.read(planner.plan);
       const turn: Turn = {
         shard: 0,
         memory: this.#memory,
-        facts,
-        named: asking.named,
+        readResult,
+        named: planner.named,
         history: new History(0, now),
         limits,
         renderLeased,
-        draft,
+        changeSet,
         now,
         machineNow: now,
         stamp: now,
-        looking,
+        linesToServe,
         lines: this.#lines,
         full: false,
         isStill: false,
         settling: [],
       };
       decide(turn, requests);
-      this.#lines.grant(draft.granted);
+      this.#lines.grant(changeSet.granted);
     });
     this.#turn += 1;
     const turn = { turn: this.#turn, at: now, tag: "" };
     await this.#timed(`${verb}.commit`, async () => {
-      const { synced } = await store.commit(draft.changes(turn, null));
+      const { synced } = await store.commit(changeSet.changes(turn, null));
       await synced;
     });
     // A shard does so too: otherwise the log would grow, which makes its syncs more expensive.
-    await this.#timed(`${verb}.checkpoint`, () => upkeep.relieve());
-    for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
+    await this.#timed(`${verb}.checkpoint`, () => maintenance.relieve());
+    for (const partition of changeSet.tallied) partition.committedSeq = partition.nextSeq;
     return this.#timed(`${verb}.reply`, () =>
-      draft.granted.map(({ lease, outcome }) => {
+      changeSet.granted.map(({ lease, outcome }) => {
         if (!isGrant(outcome)) throw new Error(outcome.message);
         this.#lines.answered(lease);
         const { partition } = outcome;

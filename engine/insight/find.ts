@@ -8,8 +8,8 @@ import type { Group } from "../model/filter.ts";
 import { type Filter, type Grouping, groupOf, matcherOf } from "../model/filter.ts";
 import { limits } from "../model/limits.ts";
 import type { FoundItem, Result } from "../model/messages.ts";
-import { answering, bytesWeight, type Kind, type Numbered } from "../operations/kind.ts";
 import { listed } from "../operations/list.ts";
+import { answering, bytesWeight, type Numbered, type Operation } from "../operations/operation.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import type { Turn } from "../turn/turn-context.ts";
@@ -41,11 +41,11 @@ export interface Find {
   readonly by?: Grouping;
 }
 
-export const find: Kind<Find> = {
+export const find: Operation<Find> = {
   phase: "before",
   weight: ({ looks, limit, payloadHead }) =>
     looks + bytesWeight(Math.min(limit * payloadHead, limits.turnBytesMax)),
-  wants({ memory, items, scheduled }, requests) {
+  planReads({ memory, items, scheduled }, requests) {
     for (const request of requests) {
       (request.aside ? scheduled : items).push(pageOf(memory, request));
     }
@@ -70,7 +70,7 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
     return { ok: true, value: { kind: "found", looked: 0, next: null, items: [], groups: [] } };
   }
   const partition = turn.memory.partition(slot);
-  const pages = aside ? turn.facts.scheduled : turn.facts.items;
+  const pages = aside ? turn.readResult.scheduled : turn.readResult.items;
   const span = pageOf(turn.memory, request);
   const page = pages.get(span.name) ?? { found: [], isAll: true };
   const isMeant = matcherOf(request.filter);

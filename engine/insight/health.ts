@@ -16,7 +16,7 @@ export interface Surroundings {
 }
 
 /** A finding without its text. */
-export interface Found {
+export interface Assessment {
   readonly what: FindingWord;
   readonly since: number;
   readonly count: number;
@@ -34,11 +34,11 @@ export const riseMs = 5 * 60_000;
 /** A smaller rise may be random. */
 const riseMin = 60;
 
-const nothing: readonly Found[] = [];
+const nothing: readonly Assessment[] = [];
 
 /** In the order in which a person needs to know them. */
-export function assess(queue: LogicalQueue, around: Surroundings): readonly Found[] {
-  let found: Found[] | null = null;
+export function assess(queue: LogicalQueue, around: Surroundings): readonly Assessment[] {
+  let found: Assessment[] | null = null;
   for (const check of checks) {
     const one = check(queue, around);
     if (one === null) continue;
@@ -50,7 +50,7 @@ export function assess(queue: LogicalQueue, around: Surroundings): readonly Foun
 
 export function healthOf(
   queue: LogicalQueue,
-  found: readonly Found[],
+  found: readonly Assessment[],
   { now }: Surroundings,
 ): HealthWord {
   const { ready, leased, scheduled, retried } = queue.itemCounts;
@@ -58,11 +58,11 @@ export function healthOf(
   if (first === "at_leased_max" || first === "at_lease_rate") return "at_limit";
   if (first !== undefined) return first;
   const holdsAny = ready + leased + scheduled + retried > 0;
-  if (holdsAny || now - queue.watch.movedAt < flowMs) return "flows";
+  if (holdsAny || now - queue.activity.movedAt < flowMs) return "flows";
   return queue.clients.size > 0 ? "idle" : "empty";
 }
 
-type Check = (queue: LogicalQueue, around: Surroundings) => Found | null;
+type Check = (queue: LogicalQueue, around: Surroundings) => Assessment | null;
 
 const shardDown: Check = (queue, { down }) => {
   if (down === null) return null;
@@ -84,32 +84,32 @@ const noConsumers: Check = (queue, around) => {
   const { now } = around;
   const { ready, leased } = queue.itemCounts;
   if (ready === 0 || queue.clients.size > 0) return null;
-  const since = Math.max(queue.watch.askedAt, queue.watch.readyAt);
+  const since = Math.max(queue.activity.askedAt, queue.activity.readyAt);
   // The holders of items may be busy for that long before their next request.
   const graceMs = leased > 0 ? Math.max(askGraceMs, queue.definition.leaseTimeoutMs) : askGraceMs;
-  if (now - Math.max(since, queue.watch.pausedAt) < graceMs) return null;
+  if (now - Math.max(since, queue.activity.pausedAt) < graceMs) return null;
   if (isMeantToWait(queue, around)) return null;
   return { what: "no_consumers", since, count: ready, nextAt: null };
 };
 
 const backlogGrowing: Check = (queue, around) => {
   const { now } = around;
-  const { watch, itemCounts } = queue;
-  watch.backlog.roll(now, itemCounts.ready);
-  const count = watch.backlog.steadyRise;
+  const { activity, itemCounts } = queue;
+  activity.backlog.roll(now, itemCounts.ready);
+  const count = activity.backlog.steadyRise;
   if (count < riseMin || isMeantToWait(queue, around)) return null;
-  const since = watch.since("backlog_growing", now) - riseMs;
+  const since = activity.since("backlog_growing", now) - riseMs;
   return { what: "backlog_growing", since, count, nextAt: null };
 };
 
-const leasesLapsing: Check = ({ watch: { lapses } }, { now }) => {
+const leasesLapsing: Check = ({ activity: { lapses } }, { now }) => {
   const count = lapses.count(now);
   return count === 0
     ? null
     : { what: "leases_lapsing", since: lapses.firstAt, count, nextAt: null };
 };
 
-const deadItems: Check = ({ watch: { deaths } }, { now }) => {
+const deadItems: Check = ({ activity: { deaths } }, { now }) => {
   const count = deaths.count(now);
   return count === 0 ? null : { what: "dead_items", since: deaths.firstAt, count, nextAt: null };
 };
@@ -117,11 +117,11 @@ const deadItems: Check = ({ watch: { deaths } }, { now }) => {
 const clearing: Check = (queue, { now }) => {
   const count = queue.clearingCount;
   if (count === 0) return null;
-  return { what: "clearing", since: queue.watch.since("clearing", now), count, nextAt: null };
+  return { what: "clearing", since: queue.activity.since("clearing", now), count, nextAt: null };
 };
 
 const paused: Check = (
-  { definition, itemCounts: { ready: count }, watch: { pausedAt } },
+  { definition, itemCounts: { ready: count }, activity: { pausedAt } },
   { now },
 ) => {
   if (definition.pause === undefined) return null;
@@ -131,21 +131,21 @@ const paused: Check = (
 
 const atLeasedMax: Check = (queue, { now }) => {
   const { ready, leased } = queue.itemCounts;
-  if (ready === 0 || !queue.allowance.isAtLeasedMax(leased)) return null;
-  const since = queue.watch.since("at_leased_max", now);
+  if (ready === 0 || !queue.leaseLimiter.isAtLeasedMax(leased)) return null;
+  const since = queue.activity.since("at_leased_max", now);
   return { what: "at_leased_max", since, count: ready, nextAt: queue.nextLapseAt };
 };
 
 const atLeaseRate: Check = (queue, { now }) => {
   const { ready } = queue.itemCounts;
-  if (ready === 0 || !queue.allowance.isAtRate(now)) return null;
-  const since = queue.watch.since("at_lease_rate", now);
-  return { what: "at_lease_rate", since, count: ready, nextAt: queue.allowance.rateMoreAt };
+  if (ready === 0 || !queue.leaseLimiter.isAtRate(now)) return null;
+  const since = queue.activity.since("at_lease_rate", now);
+  return { what: "at_lease_rate", since, count: ready, nextAt: queue.leaseLimiter.rateMoreAt };
 };
 
 const allLeased: Check = (queue, { now }) => {
   const { ready, leased } = queue.itemCounts;
-  const since = Math.max(queue.watch.movedAt, queue.watch.bornAt);
+  const since = Math.max(queue.activity.movedAt, queue.activity.bornAt);
   if (ready > 0 || leased === 0 || now - since < steadyMs) return null;
   return { what: "all_leased", since, count: leased, nextAt: queue.nextLapseAt };
 };
@@ -154,7 +154,7 @@ const allScheduled: Check = (queue, { now }) => {
   const { ready, leased, scheduled, retried } = queue.itemCounts;
   const count = scheduled + retried;
   if (ready + leased > 0 || count === 0) return null;
-  const since = queue.watch.since("all_scheduled", now);
+  const since = queue.activity.since("all_scheduled", now);
   return { what: "all_scheduled", since, count, nextAt: queue.nextDueAt };
 };
 

@@ -1,7 +1,7 @@
 // The holders of leased items, as far as memory has them.
 
 import type { PartitionHolder } from "../model/messages.ts";
-import { answering, type Kind } from "../operations/kind.ts";
+import { answering, type Operation } from "../operations/operation.ts";
 import type { Partition } from "../state/partition.ts";
 
 export interface Holders {
@@ -9,7 +9,7 @@ export interface Holders {
   readonly slots: readonly number[];
 }
 
-export const holders: Kind<Holders> = {
+export const holders: Operation<Holders> = {
   phase: "after",
   decide: answering(({ memory }, { slots }) => {
     const all = slots.flatMap((slot) => holdersOf(memory.partition(slot)));

@@ -12,9 +12,9 @@ import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { Tasks } from "../tasks/tasks.ts";
 import type { Shard } from "../turn/shard.ts";
-import type { Checkups } from "./checkups.ts";
-import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
-import { sentence, type Telling } from "./sentences.ts";
+import { type FindingContext, sentence } from "./finding-text.ts";
+import { type Assessment, assess, healthOf, type Surroundings } from "./health.ts";
+import type { HealthMonitor } from "./health-monitor.ts";
 
 /** Names of deleted queues, for callers with an earlier overview. */
 const removedMax = 10_000;
@@ -29,22 +29,22 @@ const restMs = 5_000;
 export interface OverviewOptions {
   readonly clock: Clock;
   readonly catalog: Catalog;
-  readonly checkups: Checkups;
+  readonly healthMonitor: HealthMonitor;
   readonly shard: () => Shard;
   readonly tasks: Pick<Tasks, "running">;
   readonly random: Random;
 }
 
-interface Row {
+interface OverviewEntry {
   readonly row: OverviewRow;
-  readonly trouble: Found | null;
+  readonly trouble: Assessment | null;
   /** The version of the overview that first had this row. */
   readonly version: number;
   readonly lookedAt: number;
 }
 
 /** Findings that need a person's attention. */
-const alarming = new Set<Found["what"]>([
+const alarming = new Set<Assessment["what"]>([
   "no_consumers",
   "backlog_growing",
   "leases_lapsing",
@@ -53,7 +53,7 @@ const alarming = new Set<Found["what"]>([
 
 export class Overview {
   readonly #options: OverviewOptions;
-  readonly #rows = new Map<LogicalQueue, Row>();
+  readonly #rows = new Map<LogicalQueue, OverviewEntry>();
   /** Sums of all rows, updated by each changed row; with many queues few change per second. */
   readonly #totals = { ...noTotals };
   #removed: { readonly name: string; readonly version: number }[] = [];
@@ -89,10 +89,10 @@ export class Overview {
   }
 
   #make(now: number): Latest {
-    const { catalog, checkups, shard, tasks } = this.#options;
+    const { catalog, healthMonitor, shard, tasks } = this.#options;
     this.#taken.clear();
     this.#version += 1;
-    const around = checkups.surroundings(now);
+    const around = healthMonitor.surroundings(now);
     const shardState = `${around.down !== null}, ${around.fullSince !== null}`;
     const isSameState = shardState === this.#shardState;
     this.#shardState = shardState;
@@ -116,7 +116,7 @@ export class Overview {
     };
   }
 
-  #look(queue: LogicalQueue, around: Surroundings): Row {
+  #look(queue: LogicalQueue, around: Surroundings): OverviewEntry {
     const found = assess(queue, around);
     const row = rowOf(queue, found, around);
     const trouble = found.find(({ what }) => alarming.has(what)) ?? null;
@@ -237,7 +237,11 @@ function totalsOf(rows: readonly OverviewRow[]): EngineOverview["totals"] {
   return totals;
 }
 
-function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surroundings): OverviewRow {
+function rowOf(
+  queue: LogicalQueue,
+  found: readonly Assessment[],
+  around: Surroundings,
+): OverviewRow {
   const { ready, leased: held, scheduled, retried: waitingForRetry } = queue.itemCounts;
   const { counters } = queue;
   return {
@@ -268,14 +272,14 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
     nextDueAt: queue.nextDueAt ?? 0,
     // The recorded instant is rounded up and may be up to 1 ms ahead.
     pausedSince:
-      queue.definition.pause === undefined ? 0 : Math.min(queue.watch.pausedAt, around.now),
+      queue.definition.pause === undefined ? 0 : Math.min(queue.activity.pausedAt, around.now),
     shard: queue.shard,
   };
 }
 
 /** An idle queue changes only with time, so it is assessed less often. */
-function isAsBefore({ watch }: LogicalQueue, { lookedAt }: Row, now: number): boolean {
-  return watch.changedAt < lookedAt && now - lookedAt < restMs;
+function isAsBefore({ activity }: LogicalQueue, { lookedAt }: OverviewEntry, now: number): boolean {
+  return activity.changedAt < lookedAt && now - lookedAt < restMs;
 }
 
 function isSame(a: OverviewRow, b: OverviewRow): boolean {
@@ -313,7 +317,7 @@ interface Latest extends Pick<EngineOverview, "asOf" | "shard" | "totals" | "tas
 
 interface Trouble {
   readonly queue: LogicalQueue;
-  readonly found: Found;
+  readonly found: Assessment;
 }
 
 /** By the product of items and duration, whatever the cause. */
@@ -322,7 +326,7 @@ function worstFirst(troubles: readonly Trouble[], now: number): Trouble[] {
   return troubles.toSorted((a, b) => weight(b) - weight(a));
 }
 
-function queueAlarms(troubles: readonly Trouble[], telling: Telling): Alarm[] {
+function queueAlarms(troubles: readonly Trouble[], telling: FindingContext): Alarm[] {
   return troubles.map(({ queue, found }) => {
     const { what, since, count } = found;
     const text = sentence(found, queue, telling);

@@ -14,7 +14,7 @@ import type { Filter, Group } from "../model/filter.ts";
 import { isId } from "../model/ids.ts";
 import { storedItem } from "../model/items.ts";
 import { limits } from "../model/limits.ts";
-import type { FoundItem, Happened, Value } from "../model/messages.ts";
+import type { FoundItem, HistoryEvent, Value } from "../model/messages.ts";
 import { checkFind, checkGroups, checkPayloadRange, refuse } from "../model/validate.ts";
 import type { Others } from "../others.ts";
 import type { Explained, HistoryPart, OtherShard } from "../relay/other-shard.ts";
@@ -24,10 +24,10 @@ import type { LogicalQueue } from "../state/queue.ts";
 import type { Marks } from "../tasks/task.ts";
 import type { Timing } from "../turn/inbox.ts";
 import { type Shard, succeeded } from "../turn/shard.ts";
-import type { Checkups } from "./checkups.ts";
 import type { Find } from "./find.ts";
+import type { HealthMonitor } from "./health-monitor.ts";
 import { type Followed, follow } from "./item-history.ts";
-import { findNewest, type LookBack, latest } from "./newest.ts";
+import { findNewest, type LookBack, latest } from "./newest-first.ts";
 
 /** Either the scheduled items of a partition, or the others. */
 interface Position {
@@ -35,7 +35,7 @@ interface Position {
   readonly aside: boolean;
 }
 
-interface Place {
+interface SearchPlace {
   readonly queue: LogicalQueue;
   readonly place: PartitionPlace;
 }
@@ -54,7 +54,7 @@ interface Walk {
   readonly request: Pick<Find, "filter" | "state" | "holder" | "payloadHead" | "by">;
   readonly limit: number;
   /** Returns how much of the limit a piece used. */
-  readonly take: (found: Extract<Value, { kind: "found" }>, at: Place) => number;
+  readonly take: (found: Extract<Value, { kind: "found" }>, at: SearchPlace) => number;
 }
 
 export interface SearchOptions {
@@ -62,7 +62,7 @@ export interface SearchOptions {
   readonly shard: () => Shard;
   readonly others: Others;
   readonly clock: Clock;
-  readonly checkups: Checkups;
+  readonly healthMonitor: HealthMonitor;
   /** Whether the shard keeps the history of items. */
   readonly keepsHistory: boolean;
 }
@@ -265,7 +265,11 @@ export class Search {
   async #present(
     id: string,
     wanted: Pick<Find, "payloadFrom" | "payloadHead">,
-  ): Promise<{ readonly item: api.FoundItem; readonly at: Place; readonly seq: number } | null> {
+  ): Promise<{
+    readonly item: api.FoundItem;
+    readonly at: SearchPlace;
+    readonly seq: number;
+  } | null> {
     if (!isId(id)) refuse(malformedId(id));
     const named = this.#placeOf(id);
     if (named === null) return null;
@@ -286,7 +290,7 @@ export class Search {
   }
 
   /** The place of an item, from its id; `null` = not in this shard. */
-  #placeOf(id: string): (Place & { readonly seq: number }) | null {
+  #placeOf(id: string): (SearchPlace & { readonly seq: number }) | null {
     const named = this.#options.catalog.placeOf(id, this.#epochs());
     if (named === null) return null;
     const owner = this.#options.catalog.ownerAt(named.slot);
@@ -325,7 +329,7 @@ export class Search {
 
   /** Why ready items of a queue are not leased, as sentences. */
   #blockers(queue: LogicalQueue): string[] {
-    const { findings } = this.#options.checkups.explain(queue);
+    const { findings } = this.#options.healthMonitor.explain(queue);
     return findings.filter(({ what }) => blocking.has(what)).map(({ text }) => text);
   }
 
@@ -355,17 +359,17 @@ export class Search {
     return { events, lastId: last && this.#idOf(last), next, since };
   }
 
-  #eventOf({ slot, seq, what, at, by }: Happened): api.ItemEvent {
+  #eventOf({ slot, seq, what, at, by }: HistoryEvent): api.ItemEvent {
     const owner = this.#options.catalog.ownerAt(slot);
     const [queue, partition] = [owner?.queue.definition.name ?? "", owner?.partition ?? null];
     return { at, what, by, id: this.#idOf({ slot, seq }), queue, partition };
   }
 
-  #idOf(place: Pick<Happened, "slot" | "seq">): string {
+  #idOf(place: Pick<HistoryEvent, "slot" | "seq">): string {
     return this.#epochs()?.idOf(place, this.#options.catalog.originsAt(place.slot)) ?? "";
   }
 
-  async #ahead({ place }: Place, seq: Item["seq"]) {
+  async #ahead({ place }: SearchPlace, seq: Item["seq"]) {
     const asked = { kind: "ahead", slot: place.slot, seq } as const;
     const value = succeeded(await this.#options.shard().ask(asked, this.#timing()));
     assert(value.kind === "ahead", "a shard answered a count with something else");
@@ -410,14 +414,14 @@ export function nowhere(id: string): api.ItemExplained {
   return { id, ...nothing, why: [why] };
 }
 
-const ends: { readonly [what in api.What]?: string } = {
+const ends: { readonly [what in api.ItemEventKind]?: string } = {
   completed: "was completed",
   removed: "was removed",
   discarded: "was given up, without a dead queue to go to",
   damaged: "was set aside, as it is damaged",
 };
 
-function isOver(what: api.What): boolean {
+function isOver(what: api.ItemEventKind): boolean {
   return ends[what] !== undefined;
 }
 
@@ -507,7 +511,7 @@ function addGroup(groups: Map<string, Group>, group: Group): void {
   });
 }
 
-function shownItem(item: FoundItem, { queue, place }: Place): api.FoundItem {
+function shownItem(item: FoundItem, { queue, place }: SearchPlace): api.FoundItem {
   const { state, holder, payloadBytes, ...listed } = item;
   const { definition } = queue;
   const at = { queue: definition.name, partition: place.partition };
@@ -548,7 +552,7 @@ const blocking: ReadonlySet<api.FindingWord> = new Set<api.FindingWord>([
 /** Sentences, the most important first. */
 function reasonsOf(
   item: api.FoundItem,
-  known: Place & {
+  known: SearchPlace & {
     readonly id: string;
     readonly now: number;
     readonly ahead: { readonly count: number; readonly isAll: boolean };

@@ -172,7 +172,7 @@ class Track {
 const noTrack = new Track(0, ofQueue);
 
 /** The state of a queue between two samples. */
-interface Known {
+interface SeriesQueue {
   /** The last point at which the queue existed. */
   point: number;
   readonly counters: Float64Array;
@@ -193,7 +193,7 @@ export type SeenCounters = Pick<
   "commits" | "itemsCommitted" | "commitSeconds" | "fileBytes" | "walBytes"
 >;
 
-interface Look {
+interface Sample {
   readonly queues: Iterable<LogicalQueue>;
   readonly shard: { readonly counters: SeenCounters };
   readonly now: number;
@@ -204,7 +204,7 @@ export class SeriesKeeper {
   readonly #shard: Track;
   #shardCounts: ShardCounts = { commits: 0, items: 0, times: [] };
   /** By owner, because a reopened store has the same queues. */
-  readonly #known = new Map<number, Known>();
+  readonly #known = new Map<number, SeriesQueue>();
   readonly #total: Track;
   /** The last complete point. */
   #point: number;
@@ -213,7 +213,7 @@ export class SeriesKeeper {
   /** Queues that got memory in this sample. */
   #newcomers = 0;
   /** Queues with memory, least busy last; computed once per sample, if memory is short. */
-  #leastBusy: Known[] | null = null;
+  #leastBusy: SeriesQueue[] | null = null;
 
   /** `bytesMax`: memory for points; 0 = off. */
   constructor(bytesMax: number, now: number) {
@@ -231,7 +231,7 @@ export class SeriesKeeper {
     return (this.#point + 2) * fineMs;
   }
 
-  look({ queues, shard, now }: Look): void {
+  look({ queues, shard, now }: Sample): void {
     const point = Math.floor(now / fineMs) - 1;
     const skipped = point - this.#point - 1;
     if (skipped < 0 || this.#bytesMax === 0) return;
@@ -268,7 +268,7 @@ export class SeriesKeeper {
   }
 
   /** Writes the values of the queue into `values`. */
-  #observe(queue: LogicalQueue, now: number, values: Float64Array): Known {
+  #observe(queue: LogicalQueue, now: number, values: Float64Array): SeriesQueue {
     const known = this.#known.getOrInsertComputed(queue.owner, () => {
       return { point: 0, counters: new Float64Array(counterNames.length), weight: 0, track: null };
     });
@@ -291,7 +291,7 @@ export class SeriesKeeper {
     return known;
   }
 
-  #keep(known: Known, point: number, skipped: number, values: Float64Array): void {
+  #keep(known: SeriesQueue, point: number, skipped: number, values: Float64Array): void {
     if (known.track === null && this.#newcomers >= newcomersMax) return;
     const needed = (known.track ?? noTrack).bytesFor(values);
     if (needed > 0 && !this.#makeRoom(known, needed)) return;
@@ -306,7 +306,7 @@ export class SeriesKeeper {
   }
 
   /** Whether there is room for it now; if not, the queue has lost its own. */
-  #makeRoom(wanting: Known, needed: number): boolean {
+  #makeRoom(wanting: SeriesQueue, needed: number): boolean {
     const bytesMax = this.#bytesMax - firstBytes;
     while (this.#bytes + needed > bytesMax) {
       this.#leastBusy ??= [...this.#known.values()]
@@ -325,7 +325,7 @@ export class SeriesKeeper {
     return true;
   }
 
-  #drop(known: Known): void {
+  #drop(known: SeriesQueue): void {
     this.#bytes -= known.track?.bytes ?? 0;
     known.track = null;
   }

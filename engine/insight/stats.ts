@@ -1,13 +1,13 @@
 // The average ages of items, by partition.
 
-import { answering, type Kind } from "../operations/kind.ts";
+import { answering, type Operation } from "../operations/operation.ts";
 
 export interface Stats {
   readonly kind: "stats";
   readonly slots: readonly number[];
 }
 
-export const stats: Kind<Stats> = {
+export const stats: Operation<Stats> = {
   phase: "after",
   decide: answering(({ memory, now }, { slots }) => {
     const ages = slots.map((slot) => {

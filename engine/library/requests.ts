@@ -6,7 +6,7 @@ import { seriesNames, shardSeriesNames } from "../insight/series.ts";
 import type * as api from "../model/api.ts";
 import { type Filter, groupings, type InGroups } from "../model/filter.ts";
 import type { Headers } from "../model/headers.ts";
-import type { Past } from "../model/past.ts";
+import type { Past } from "../model/provenance.ts";
 import {
   flag,
   instant,
@@ -18,7 +18,7 @@ import {
   shape,
   text,
   word,
-} from "../model/shapes.ts";
+} from "../model/runtime-types.ts";
 
 const payload = shape(
   "a string or a Uint8Array",

@@ -419,7 +419,7 @@ async function delayed(
   });
   const pass = async (ms: number): Promise<void> => {
     await engine.advance(ms);
-    clock.raise(clock.now() + ms);
+    clock.advanceTo(clock.now() + ms);
   };
   const deadlineOf = async (id: string): Promise<number> =>
     (await engine.getItem(id)).leaseDeadline ?? 0;

@@ -69,7 +69,7 @@ const troubleMs = { first: 50, most: 5_000 };
 const extendPauseMsMin = 50;
 const jitterGrains = 1_000;
 
-interface Held {
+interface HandledItem {
   readonly item: LeasedItem;
   readonly ending: AbortController;
   /** Its handler has ended: it is no longer extended, and its own call settles it. */
@@ -77,11 +77,11 @@ interface Held {
 }
 
 /** Items that were leased together and are extended together. */
-interface Grant {
+interface HandledLease {
   readonly queue: string;
   readonly partition: number;
   readonly maxAttempts: number;
-  readonly held: Set<Held>;
+  readonly held: Set<HandledItem>;
   deadline: number;
   /** Fires when the items have to be extended. */
   timer: Timer | null;
@@ -93,7 +93,7 @@ export class EngineWorker implements Worker {
   readonly #concurrency: number;
   readonly #name: string;
   readonly #stopping = new AbortController();
-  readonly #grants = new Set<Grant>();
+  readonly #grants = new Set<HandledLease>();
   #running = 0;
   #keys = 0;
   #wake: () => void = () => undefined;
@@ -163,13 +163,13 @@ export class EngineWorker implements Worker {
       signal: this.#stopping.signal,
     });
     const held = items.map(
-      (item): Held => ({
+      (item): HandledItem => ({
         item,
         ending: new AbortController(),
         isSettling: false,
       }),
     );
-    const grant: Grant = {
+    const grant: HandledLease = {
       ...place,
       held: new Set(held),
       deadline: Math.min(...items.map(({ leaseDeadline }) => leaseDeadline)),
@@ -187,7 +187,7 @@ export class EngineWorker implements Worker {
     }
   }
 
-  async #handle(held: Held, grant: Grant): Promise<void> {
+  async #handle(held: HandledItem, grant: HandledLease): Promise<void> {
     const { handler, engine } = this.#parts;
     const { item, ending } = held;
     const { queue, partition, maxAttempts } = grant;
@@ -231,8 +231,8 @@ export class EngineWorker implements Worker {
 
   /** Whether it succeeded; temporary failures are retried under one key while the lease lasts. */
   async #settle(
-    held: Held,
-    grant: Grant,
+    held: HandledItem,
+    grant: HandledLease,
     call: (key: { readonly requestKey: string }) => Promise<Outcome>,
   ): Promise<boolean> {
     const { clock } = this.#parts;
@@ -257,14 +257,14 @@ export class EngineWorker implements Worker {
   }
 
   /** Extends the leases each time a third of the remaining time has passed. */
-  #scheduleExtend(grant: Grant): void {
+  #scheduleExtend(grant: HandledLease): void {
     const { clock } = this.#parts;
     const leftMs = grant.deadline - clock.now();
     const pauseMs = Math.max(extendPauseMsMin, Math.floor(leftMs / 3));
     grant.timer = after(clock, pauseMs, () => void this.#extend(grant));
   }
 
-  async #extend(grant: Grant): Promise<void> {
+  async #extend(grant: HandledLease): Promise<void> {
     const { engine, clock, options } = this.#parts;
     const { queue, partition } = grant;
     const { leaseTimeoutMs = null } = options;
@@ -294,14 +294,14 @@ export class EngineWorker implements Worker {
   }
 
   /** A remaining timer would keep the process alive. */
-  #drop(grant: Grant, ...gone: readonly Held[]): void {
+  #drop(grant: HandledLease, ...gone: readonly HandledItem[]): void {
     for (const one of gone) grant.held.delete(one);
     if (grant.held.size > 0) return;
     grant.timer?.cancel();
     this.#grants.delete(grant);
   }
 
-  #lose(grant: Grant, held: Held, reason: string): void {
+  #lose(grant: HandledLease, held: HandledItem, reason: string): void {
     this.#drop(grant, held);
     this.#notify({ kind: "lost", item: held.item, reason });
     held.ending.abort(new Error(reason));
@@ -390,7 +390,7 @@ export class EngineWorker implements Worker {
 }
 
 /** Items whose handlers are running. */
-function handledOf({ held }: Grant): readonly Held[] {
+function handledOf({ held }: HandledLease): readonly HandledItem[] {
   return [...held].filter(({ isSettling }) => !isSettling);
 }
 

@@ -7,7 +7,7 @@ import type { Pause, QueueDefinition } from "../../stores/queue.ts";
 import type { Filter, Group, Grouping } from "./filter.ts";
 import type { Headers } from "./headers.ts";
 import type { Histogram } from "./histogram.ts";
-import type { Past } from "./past.ts";
+import type { Past } from "./provenance.ts";
 
 export interface ProduceItem {
   readonly payload: Payload;
@@ -286,7 +286,7 @@ export interface Explanation {
   readonly findings: readonly Finding[];
 }
 
-export interface AskingClient {
+export interface WaitingClient {
   readonly client: string;
   readonly since: number;
   readonly batchSize: number;
@@ -307,7 +307,7 @@ export interface QueueClients {
   readonly asOf: number;
   /** The total, whatever the limit. */
   readonly askingCount: number;
-  readonly asking: readonly AskingClient[];
+  readonly asking: readonly WaitingClient[];
   readonly holdingCount: number;
   readonly holding: readonly HoldingClient[];
   /** A shard did not reply, so holders may be missing. */
@@ -632,7 +632,7 @@ export interface TaskInfo {
 }
 
 /** Everything that can happen to an item, in the order of its life. */
-export type What =
+export type ItemEventKind =
   | ("produced" | "imported" | "due" | "leased" | "extended" | "completed" | "retried")
   | ("released" | "lapsed" | "expired" | "dead" | "discarded" | "redriven" | "returned")
   | ("promoted" | "rejected" | "removed" | "damaged");
@@ -640,7 +640,7 @@ export type What =
 /** An event of an item, under the id that the item had then. */
 export interface ItemEvent {
   readonly at: number;
-  readonly what: What;
+  readonly what: ItemEventKind;
   /** The client that held it; `""` = none, or unknown. */
   readonly by: string;
   readonly id: string;

@@ -22,9 +22,9 @@ test("systemClock: a machine that is set back does not set it back", () => {
 test("systemClock: it is at least what it was raised to", () => {
   setSystemTime(wall);
   const clock = systemClock();
-  clock.raise(wall - 1);
+  clock.advanceTo(wall - 1);
   expect(clock.now()).toBeLessThan(wall + 60_000);
-  clock.raise(wall + 3_600_000);
+  clock.advanceTo(wall + 3_600_000);
   expect(clock.now()).toBeGreaterThanOrEqual(wall + 3_600_000);
 });
 
@@ -106,8 +106,8 @@ test("TestClock: it stands still, and alarms run when it is raised, in order", a
   expect([clock.next, ran]).toEqual([100, []]);
   await eventsAtHand();
   expect([clock.now(), clock.stamp(), clock.next, ran]).toEqual([100, 100, 120, ["at once"]]);
-  clock.raise(200);
-  clock.raise(150);
+  clock.advanceTo(200);
+  clock.advanceTo(150);
   await eventsAtHand();
   expect([clock.now(), clock.next, ran]).toEqual([200, 500, ["at once", "a", "b"]]);
 });
@@ -139,7 +139,7 @@ test("virtual: alarms run in the order of their deadlines, each at its own insta
 test("virtual: settle lets events happen and no time pass", async () => {
   const clock = new VirtualClock(100);
   const ran: number[] = [];
-  clock.soon(() => clock.soon(() => ran.push(clock.now())));
+  clock.nextTick(() => clock.nextTick(() => ran.push(clock.now())));
   clock.at(101, () => ran.push(0));
   expect(ran).toEqual([]);
   await clock.settle();

@@ -1,6 +1,6 @@
 // Injected time. The only file of the engine that reads the machine's clock.
 
-import { Alarms } from "./alarms.ts";
+import { TimerSet } from "./timer-set.ts";
 
 export interface Timer {
   /** Prevents the callback from running. Idempotent. */
@@ -16,13 +16,13 @@ export interface Clock {
    */
   stamp(): number;
   /** Raises `now()` to at least `instant`, which a previous process recorded. */
-  raise(instant: number): void;
+  advanceTo(instant: number): void;
   /** Milliseconds with fractions from an arbitrary start, for measuring durations. */
   precise(): number;
   /** Runs the callback once, when `now()` has reached the deadline; never before `at` returns. */
   at(deadline: number, run: () => void): Timer;
   /** Runs the callback once, after the events at hand have been handled. */
-  soon(run: () => void): void;
+  nextTick(run: () => void): void;
   /** For timeouts of calls and of the process itself: this clock, unless it is a test clock. */
   readonly machine: Clock;
 }
@@ -112,7 +112,7 @@ function clockOf(wallClock: () => number): Clock {
   const clock: Clock = {
     now,
     stamp: () => now() + 1,
-    raise(instant) {
+    advanceTo(instant) {
       last = Math.max(now(), instant);
     },
     precise: () => performance.now(),
@@ -143,7 +143,7 @@ function clockOf(wallClock: () => number): Clock {
         },
       };
     },
-    soon(run) {
+    nextTick(run) {
       setImmediate(run);
     },
     get machine() {
@@ -154,12 +154,12 @@ function clockOf(wallClock: () => number): Clock {
 }
 
 /**
- * Time that stands still until `raise`, starting from the machine's time or a given instant.
+ * Time that stands still until `advanceTo`, starting from the machine's time or a given instant.
  * Timeouts of calls and the work of the process itself follow the machine's clock.
  */
 export class TestClock implements Clock {
   readonly machine: Clock;
-  readonly #alarms = new Alarms();
+  readonly #timers = new TimerSet();
   #now: number;
 
   constructor(machine: Clock = systemClock(), now: number = machine.now()) {
@@ -175,9 +175,10 @@ export class TestClock implements Clock {
     return this.#now;
   }
 
-  raise(instant: number): void {
+  advanceTo(instant: number): void {
     this.#now = Math.max(this.#now, instant);
-    for (const alarm of this.#alarms.until(this.#now)) this.soon(() => this.#alarms.fire(alarm));
+    for (const pending of this.#timers.until(this.#now))
+      this.nextTick(() => this.#timers.fire(pending));
   }
 
   precise(): number {
@@ -185,17 +186,17 @@ export class TestClock implements Clock {
   }
 
   at(deadline: number, run: () => void): Timer {
-    const { alarm, timer } = this.#alarms.set(deadline, run);
-    if (deadline <= this.#now) this.soon(() => this.#alarms.fire(alarm));
+    const { pending, timer } = this.#timers.set(deadline, run);
+    if (deadline <= this.#now) this.nextTick(() => this.#timers.fire(pending));
     return timer;
   }
 
-  soon(run: () => void): void {
-    this.machine.soon(run);
+  nextTick(run: () => void): void {
+    this.machine.nextTick(run);
   }
 
   /** The deadline of the next alarm; infinite = no alarm is set. */
   get next(): number {
-    return this.#alarms.earliest()?.deadline ?? Number.POSITIVE_INFINITY;
+    return this.#timers.earliest()?.deadline ?? Number.POSITIVE_INFINITY;
   }
 }

@@ -2,7 +2,7 @@
 // index.
 
 import type { Item } from "../../stores/item.ts";
-import { type Past, readPast } from "./past.ts";
+import { type Past, readPast } from "./provenance.ts";
 
 export const groupings = ["reason", "death", "kind", "originQueue"] as const;
 export type Grouping = (typeof groupings)[number];
@@ -42,13 +42,13 @@ export interface Filter {
   readonly groups?: InGroups;
 }
 
-export type Looked = Pick<
+export type FilteredItem = Pick<
   Item,
   "kind" | "reference" | "attempts" | "createdAt" | "past" | "payload"
 >;
 
 /** `id`: the present one. `isLeased`: its current lease is not in the stored attempts. */
-export type Matcher = (item: Looked, id: string, isLeased: boolean) => boolean;
+export type Matcher = (item: FilteredItem, id: string, isLeased: boolean) => boolean;
 
 export function matcherOf(filter: Filter): Matcher {
   const { kind, reference, payloadContains, groups } = filter;

@@ -6,7 +6,7 @@ import type { ImportItem, ProduceItem, StoredItem } from "./api.ts";
 import { assert } from "./assert.ts";
 import { headersText } from "./headers.ts";
 import type { DescribedItem, ListedItem, NewImport, NewItem, Value } from "./messages.ts";
-import { pastText, told } from "./past.ts";
+import { carriedFields, pastText } from "./provenance.ts";
 
 /** `unique`: the digest of its unique key; `""` = none. */
 export function newItem(item: ProduceItem, unique: string): NewItem {
@@ -54,7 +54,7 @@ export function storedItem(item: ListedItem, queue: QueueDefinition): StoredItem
   const { leasedAt, queuedAt, dueAt, headers, past, ...same } = item;
   return {
     ...same,
-    ...told({ headers, past }),
+    ...carriedFields({ headers, past }),
     isLeased: leasedAt !== null,
     deadDeadline: queue.deadQueue === "" ? null : same.expireDeadline,
     // It may be leased within the millisecond that `queuedAt` rounds up.

@@ -57,8 +57,8 @@ export const limits = {
   /** Receipts that one turn examines in order to forget them. */
   receiptsForgottenMax: 50_000,
   /** Names counted per time slot to find the most frequent, and characters kept of each. */
-  mentionsMax: 8,
-  mentionCharactersMax: 256,
+  heavyHittersMax: 8,
+  heavyHitterCharactersMax: 256,
   /** One sentence: the shard of each partition keeps a copy. */
   pauseReasonBytesMax: 500,
   /** Characters of a duration; no sensible one is longer. */

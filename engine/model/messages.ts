@@ -1,10 +1,17 @@
 // The data that an engine and the turns of its shard exchange: items on their way in and out, counts,
-// and the results of the requests of `kinds.ts`.
+// and the results of the requests of `operations.ts`.
 
 import type { Item, OutboundItem } from "../../stores/item.ts";
 import type { Pause } from "../../stores/queue.ts";
-import type { Mentions } from "../state/mentions.ts";
-import type { ImportItem, ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
+import type { HeavyHitters } from "../state/heavy-hitters.ts";
+import type {
+  ImportItem,
+  ItemCounts,
+  ItemEventKind,
+  ItemState,
+  ProduceItem,
+  QueueCounters,
+} from "./api.ts";
 import type { Failure } from "./errors.ts";
 import type { Group } from "./filter.ts";
 import type { Observations } from "./histogram.ts";
@@ -101,19 +108,19 @@ export type Trace =
   | { readonly to: number; readonly outboundSeq: number };
 
 /** An event of an item: its place then, and where it went or came from if its id changed. */
-export interface Happening {
+export interface NewHistoryEvent {
   readonly slot: number;
   readonly seq: number;
-  readonly what: What;
+  readonly what: ItemEventKind;
   /** Its holder; `""` = none, or unknown. */
   readonly by: string;
   /** For another shard: the number in the outbox to it, without a slot. */
   readonly to?: { readonly shard: number; readonly slot: number; readonly seq: number };
-  readonly from?: Happening["to"];
+  readonly from?: NewHistoryEvent["to"];
 }
 
-/** A `Happening` as the history returns it. */
-export interface Happened extends Omit<Happening, "to" | "from"> {
+/** A `NewHistoryEvent` as the history returns it. */
+export interface HistoryEvent extends Omit<NewHistoryEvent, "to" | "from"> {
   readonly at: number;
 }
 
@@ -143,7 +150,7 @@ export type Value =
    */
   | {
       readonly kind: "history";
-      readonly happened: readonly Happened[];
+      readonly happened: readonly HistoryEvent[];
       readonly last: { readonly slot: number; readonly seq: number } | null;
       readonly next: { readonly shard: number; readonly trace: Trace } | null;
       readonly since: number | null;
@@ -173,7 +180,7 @@ export interface Answer {
 }
 
 /** Events of the items of one partition since the last report. */
-export interface Events {
+export interface ItemEvents {
   readonly slot: number;
   readonly counts: Partial<QueueCounters>;
   /** Seconds from ready to leased. */
@@ -182,9 +189,9 @@ export interface Events {
   readonly held?: Observations;
   /** The original ids of the first discarded items, at most `limits.discardedIdsMax`. */
   readonly discardedIds?: readonly string[];
-  /** The holders of lapsed leases, and the causes of deaths, as `mentions.ts` counts them. */
-  readonly lapsedOf?: Mentions;
-  readonly diedOf?: Mentions;
+  /** The holders of lapsed leases, and the causes of deaths, as `heavy-hitters.ts` counts them. */
+  readonly lapsedOf?: HeavyHitters;
+  readonly diedOf?: HeavyHitters;
 }
 
 /** Numbers of the last items exchanged with other shards; they reveal a store that went back. */

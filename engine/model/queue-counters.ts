@@ -4,7 +4,7 @@
 import type { QueueCounters } from "./api.ts";
 import type { Histogram } from "./histogram.ts";
 import { Observations } from "./histogram.ts";
-import type { Events } from "./messages.ts";
+import type { ItemEvents } from "./messages.ts";
 
 export type CounterName = keyof QueueCounters;
 
@@ -26,7 +26,7 @@ export class QueueTotals {
   /** Seconds from leased to completed; `null` = none was completed. */
   held: Observations | null = null;
 
-  add({ counts, waited, held }: Events): void {
+  add({ counts, waited, held }: ItemEvents): void {
     for (const name in counts) {
       this.counters[name as CounterName] += counts[name as CounterName] ?? 0;
     }

@@ -25,7 +25,7 @@ import type { Filter } from "./filter.ts";
 import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
-import type { Past } from "./past.ts";
+import type { Past } from "./provenance.ts";
 
 /** Throws `invalid`: the request is malformed. */
 export function refuse(message: string): never {

@@ -2,7 +2,7 @@
 // contains the instant at which the shard next has something to do.
 
 import { nextDue } from "../turn/sweep.ts";
-import { answering, type Kind } from "./kind.ts";
+import { answering, type Operation } from "./operation.ts";
 
 export interface Advance {
   readonly kind: "advance";
@@ -10,11 +10,11 @@ export interface Advance {
   readonly isKept: boolean;
 }
 
-export const advance: Kind<Advance> = {
+export const advance: Operation<Advance> = {
   // The next instant includes what the other requests of this turn schedule.
   phase: "after",
-  decide: answering(({ memory, draft, limits, lines, now }, { isKept }) => {
-    if (isKept) draft.keepsTime = true;
+  decide: answering(({ memory, changeSet, limits, lines, now }, { isKept }) => {
+    if (isKept) changeSet.keepsTime = true;
     const next = Math.min(nextDue(memory, limits, now), lines.nextAt(now));
     return { ok: true, value: { kind: "due", at: Number.isFinite(next) ? next : null } };
   }),

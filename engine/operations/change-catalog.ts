@@ -2,7 +2,7 @@
 
 import type { CatalogEntry } from "../../stores/queue.ts";
 import { done } from "../model/messages.ts";
-import { answering, type Kind } from "./kind.ts";
+import { answering, type Operation } from "./operation.ts";
 
 export interface ChangeCatalog {
   readonly kind: "catalog";
@@ -14,12 +14,12 @@ export interface ChangeCatalog {
   readonly isNew?: true;
 }
 
-export const changeCatalog: Kind<ChangeCatalog> = {
+export const changeCatalog: Operation<ChangeCatalog> = {
   phase: "within",
   adds: ({ isNew }) => isNew === true,
-  decide: answering(({ draft }, { put, remove }) => {
-    for (const entry of put) draft.queues.set(entry.queueId, entry);
-    for (const queueId of remove) draft.queues.set(queueId, null);
+  decide: answering(({ changeSet }, { put, remove }) => {
+    for (const entry of put) changeSet.queues.set(entry.queueId, entry);
+    for (const queueId of remove) changeSet.queues.set(queueId, null);
     return done;
   }),
 };

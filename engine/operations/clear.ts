@@ -6,9 +6,9 @@ import type { ItemCounts } from "../model/api.ts";
 import { countChanged } from "../model/errors.ts";
 import type { Result } from "../model/messages.ts";
 import type { Partition } from "../state/partition.ts";
-import { letGoAll, remove, type Scene, unschedule } from "../turn/moves.ts";
-import { type Asking, settleLater, type Turn } from "../turn/turn-context.ts";
-import type { Kind } from "./kind.ts";
+import { endAllLeases, remove, type StepContext, unschedule } from "../turn/item-transitions.ts";
+import { type ReadPlanner, settleLater, type Turn } from "../turn/turn-context.ts";
+import type { Operation } from "./operation.ts";
 
 export interface Clearing {
   readonly ready: boolean;
@@ -28,7 +28,7 @@ export interface Clear {
   readonly isDry?: true;
 }
 
-export const clear: Kind<Clear> = {
+export const clear: Operation<Clear> = {
   phase: "within",
   decide(turn, requests) {
     for (const request of requests) {
@@ -39,8 +39,8 @@ export const clear: Kind<Clear> = {
       );
       const total = counts.ready + counts.leased + counts.scheduled + counts.retried;
       const counted: Result = { ok: true, value: { kind: "counted", ...counts } };
-      if (total > expect) turn.draft.answer(op, countChanged(total, expect));
-      else if (isDry) turn.draft.answer(op, counted);
+      if (total > expect) turn.changeSet.answer(op, countChanged(total, expect));
+      else if (isDry) turn.changeSet.answer(op, counted);
       else {
         for (const partition of settleLater(turn, request, "clear", counted)) {
           markCleared(turn, partition, what);
@@ -63,32 +63,32 @@ function takenBy(partitions: readonly Partition[], what: Clearing): ItemCounts {
 }
 
 /** Marks all present items that match `what`. */
-function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
-  const { memory, draft } = scene;
+function markCleared(context: StepContext, partition: Partition, what: Clearing): void {
+  const { memory, changeSet } = context;
   // Count now: an otherwise empty partition is freed before its items are removed.
   const { ready, leased } = takenBy([partition], what);
-  if (ready + leased > 0) draft.count(partition.slot, "removed", ready + leased);
-  if (what.leased) letGoAll(scene, partition);
+  if (ready + leased > 0) changeSet.count(partition.slot, "removed", ready + leased);
+  if (what.leased) endAllLeases(context, partition);
   const mark = partition.nextSeq;
   partition.clearScheduledFrom = 0;
   if (what.ready) {
     partition.clearReadyBelow = mark;
     partition.clearReadyFrom = 0;
     partition.doomedCount = partition.itemCount - partition.held.size;
-    draft.movesHead(partition);
+    changeSet.movesHead(partition);
     partition.head = mark;
   }
   if (what.scheduled) partition.clearScheduledBelow = mark;
   if (what.retried) partition.clearRetriedBelow = mark;
-  draft.touched.add(partition);
-  draft.tallied.add(partition);
+  changeSet.touched.add(partition);
+  changeSet.tallied.add(partition);
   if (partition.isClearing) memory.clearing.add(partition);
 }
 
 /** Removals take ranges of consecutive items, so they are cheaper than the moves of a sweep. */
 const piecesOfSweep = 4;
 
-export function wantClearing({ memory, limits, marks, scheduledMarks }: Asking): void {
+export function planClearing({ memory, limits, marks, scheduledMarks }: ReadPlanner): void {
   let left = piecesOfSweep * limits.sweepItemsMax;
   for (const partition of memory.clearing) {
     if (left <= 0) return;
@@ -117,26 +117,26 @@ function pageOf({ slot }: Partition): string {
 
 /** Removes the next piece of the marked items of all partitions. */
 export function clearPiece(turn: Turn): void {
-  const { memory, draft, facts } = turn;
+  const { memory, changeSet, readResult } = turn;
   for (const partition of [...memory.clearing]) {
     const name = pageOf(partition);
-    if (!(facts.marks.has(name) || facts.scheduledMarks.has(name))) return;
+    if (!(readResult.marks.has(name) || readResult.scheduledMarks.has(name))) return;
     clearReady(turn, partition);
     clearScheduled(turn, partition);
     if (!partition.isClearing) memory.clearing.delete(partition);
-    draft.touched.add(partition);
-    draft.tallied.add(partition);
+    changeSet.touched.add(partition);
+    changeSet.tallied.add(partition);
   }
 }
 
 function clearReady(turn: Turn, partition: Partition): void {
-  const page = turn.facts.marks.get(pageOf(partition));
+  const page = turn.readResult.marks.get(pageOf(partition));
   for (const item of page?.found ?? []) {
     partition.clearReadyFrom = item.seq + 1;
-    if (partition.held.has(item.seq) || turn.draft.hasLeft(partition.slot, item.seq)) continue;
+    if (partition.held.has(item.seq) || turn.changeSet.hasLeft(partition.slot, item.seq)) continue;
     remove(turn, partition, item);
-    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
-    turn.draft.ununique.add(partition.slot, item.seq);
+    turn.changeSet.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
+    turn.changeSet.ununique.add(partition.slot, item.seq);
     partition.doomedCount -= 1;
   }
   if (page?.isAll !== true) return;
@@ -145,15 +145,15 @@ function clearReady(turn: Turn, partition: Partition): void {
 }
 
 function clearScheduled(turn: Turn, partition: Partition): void {
-  const page = turn.facts.scheduledMarks.get(pageOf(partition));
+  const page = turn.readResult.scheduledMarks.get(pageOf(partition));
   for (const item of page?.found ?? []) {
     partition.clearScheduledFrom = item.seq + 1;
     const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
-    if (item.seq >= mark || turn.draft.hasLeft(partition.slot, item.seq)) continue;
+    if (item.seq >= mark || turn.changeSet.hasLeft(partition.slot, item.seq)) continue;
     unschedule(turn, partition, item);
-    turn.draft.count(partition.slot, "removed");
-    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
-    turn.draft.ununique.add(partition.slot, item.seq);
+    turn.changeSet.count(partition.slot, "removed");
+    turn.changeSet.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
+    turn.changeSet.ununique.add(partition.slot, item.seq);
   }
   if (page?.isAll !== true) return;
   partition.clearScheduledBelow = 0;

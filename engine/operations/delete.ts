@@ -2,10 +2,10 @@
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { countChanged } from "../model/errors.ts";
-import type { Held } from "../state/partition.ts";
-import { letGo, removeForGood } from "../turn/moves.ts";
+import type { LeasedFields } from "../state/partition.ts";
+import { endLease, removeForGood } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, type Kind, type Numbered } from "./kind.ts";
+import { answering, type Numbered, type Operation } from "./operation.ts";
 
 export interface Delete {
   readonly kind: "delete";
@@ -17,16 +17,16 @@ export interface Delete {
   readonly isDry?: true;
 }
 
-export const deleteItems: Kind<Delete> = {
+export const deleteItems: Operation<Delete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  wants(asking, requests) {
+  planReads(planner, requests) {
     for (const request of requests) {
       const { slot, ids } = request;
-      const partition = asking.memory.partition(slot);
+      const partition = planner.memory.partition(slot);
       const seqs = ids.flatMap((id) => partition.seqOf(id) ?? []);
-      asking.named.set(request, seqs);
-      asking.pick(slot, seqs);
+      planner.named.set(request, seqs);
+      planner.pick(slot, seqs);
     }
   },
   decide: answering((turn, request) => {
@@ -42,11 +42,11 @@ export const deleteItems: Kind<Delete> = {
   }),
 };
 
-type Found =
+type Deletable =
   | {
       readonly state: "ready" | "leased";
       readonly item: Pick<Item, "seq" | "createdAt">;
-      readonly held: Held | undefined;
+      readonly held: LeasedFields | undefined;
     }
   | {
       readonly state: "scheduled" | "retried";
@@ -54,18 +54,22 @@ type Found =
     };
 
 /** Each stored item that the ids name, once. */
-function findNamed(turn: Turn, request: Numbered<Delete>): Found[] {
+function findNamed(turn: Turn, request: Numbered<Delete>): Deletable[] {
   const { slot } = request;
   const seqs = new Set(turn.named.get(request) ?? []);
   return [...seqs].flatMap((seq) => (seq === null ? [] : (findOne(turn, slot, seq) ?? [])));
 }
 
-function findOne({ memory, draft, facts }: Turn, slot: number, seq: number): Found | null {
+function findOne(
+  { memory, changeSet, readResult }: Turn,
+  slot: number,
+  seq: number,
+): Deletable | null {
   const partition = memory.partition(slot);
-  if (draft.hasLeft(slot, seq)) return null;
+  if (changeSet.hasLeft(slot, seq)) return null;
   const held = partition.held.get(seq);
   if (held === undefined && seq < partition.clearReadyBelow) return null;
-  const picked = facts.picks.get(slot);
+  const picked = readResult.picks.get(slot);
   const ready = picked?.ready.get(seq);
   if (ready !== undefined) return { state: held ? "leased" : "ready", item: ready, held };
   const scheduled = picked?.scheduled.get(seq);
@@ -73,9 +77,9 @@ function findOne({ memory, draft, facts }: Turn, slot: number, seq: number): Fou
   return { state: scheduled.retried ? "retried" : "scheduled", item: scheduled };
 }
 
-function deleteOne(turn: Turn, { slot }: Numbered<Delete>, found: Found): void {
+function deleteOne(turn: Turn, { slot }: Numbered<Delete>, found: Deletable): void {
   const partition = turn.memory.partition(slot);
   const { item } = found;
-  if ("held" in found && found.held !== undefined) letGo(turn, partition, item.seq, found.held);
+  if ("held" in found && found.held !== undefined) endLease(turn, partition, item.seq, found.held);
   removeForGood(turn, partition, item);
 }

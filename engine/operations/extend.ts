@@ -1,17 +1,17 @@
 // Extend: gives the leases of items a later deadline, all of a batch or none. A deadline that was
 // returned before stays valid, so an extend never makes a deadline earlier.
 
-import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, lateExtend } from "../model/errors.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import type { Result } from "../model/messages.ts";
-import { findHeld, wantHeld } from "../turn/held.ts";
-import { extendRun } from "../turn/moves.ts";
+import { extendRun } from "../turn/item-transitions.ts";
+import { findHeld, planHeld } from "../turn/leased-items.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, type Kind, type Numbered } from "./kind.ts";
+import { answering, type Numbered, type Operation } from "./operation.ts";
 
 export interface Extend {
   readonly kind: "extend";
-  readonly key?: CallKey;
+  readonly key?: IdempotencyKey;
   readonly slot: number;
   readonly deadline: number;
   readonly ids: readonly string[];
@@ -19,12 +19,12 @@ export interface Extend {
   readonly leaseTimeoutMs: number | null;
 }
 
-export const extend: Kind<Extend> = {
+export const extend: Operation<Extend> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
   keyed: { answer: (_, __, [leaseDeadline = 0]) => extended(leaseDeadline) },
-  wants(asking, requests) {
-    for (const request of requests) wantHeld(asking, request);
+  planReads(planner, requests) {
+    for (const request of requests) planHeld(planner, request);
   },
   decide: answering(extendOne),
 };
@@ -43,11 +43,11 @@ function extendOne(turn: Turn, request: Numbered<Extend>): Result {
     leaseDeadline = Math.min(leaseDeadline, Math.max(before, wanted));
     if (before < wanted) extendRun(turn, partition, run, items, wanted);
   }
-  turn.draft.count(request.slot, "extended", found.length);
+  turn.changeSet.count(request.slot, "extended", found.length);
   for (const { seq, holder: by } of found) {
-    turn.draft.history?.add({ slot: request.slot, seq, what: "extended", by });
+    turn.changeSet.history?.add({ slot: request.slot, seq, what: "extended", by });
   }
-  if (request.key !== undefined) turn.draft.note(request.op, [leaseDeadline]);
+  if (request.key !== undefined) turn.changeSet.note(request.op, [leaseDeadline]);
   return extended(leaseDeadline);
 }
 

@@ -2,9 +2,9 @@
 
 import { limits } from "../model/limits.ts";
 import type { HistoryOf } from "../state/history.ts";
-import { answering, type Kind } from "./kind.ts";
+import { answering, type Operation } from "./operation.ts";
 
-export const history: Kind<HistoryOf> = {
+export const history: Operation<HistoryOf> = {
   phase: "before",
   // It searches the whole ring, which takes a few milliseconds.
   weight: () => limits.turnWeightMax,

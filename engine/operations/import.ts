@@ -1,18 +1,18 @@
 // Import: items from another server keep their lease, attempts and deadlines, and get new ids.
 
-import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, drainingFailure } from "../model/errors.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import type { ListedItem, NewImport, PartitionSettings, Result } from "../model/messages.ts";
 import type { Partition } from "../state/partition.ts";
-import { append, hold, schedule, type Unplaced } from "../turn/moves.ts";
+import { append, hold, schedule, type Unplaced } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import type { Kind, Numbered } from "./kind.ts";
 import { listed } from "./list.ts";
+import type { Numbered, Operation } from "./operation.ts";
 
 export interface Import {
   readonly kind: "import";
-  readonly key?: CallKey;
+  readonly key?: IdempotencyKey;
   readonly slot: number;
   readonly items: readonly NewImport[];
   /**
@@ -22,19 +22,19 @@ export interface Import {
   readonly draining?: number;
 }
 
-export const importItems: Kind<Import> = {
+export const importItems: Operation<Import> = {
   phase: "within",
   weight: ({ items }) => items.length,
   adds: () => true,
   keyed: { answer: answerImport },
-  wants(asking, requests) {
-    for (const { slot, items } of requests) asking.source(slot, sourceIdsOf(items));
+  planReads(planner, requests) {
+    for (const { slot, items } of requests) planner.source(slot, sourceIdsOf(items));
   },
   decide(turn, requests) {
     const known = new Map<number, Set<string>>();
     for (const request of requests) {
       const here = known.getOrInsertComputed(request.slot, () => knownIn(turn, request.slot));
-      turn.draft.answer(request.op, importOne(turn, request, here));
+      turn.changeSet.answer(request.op, importOne(turn, request, here));
     }
   },
 };
@@ -44,10 +44,10 @@ function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] 
 }
 
 /** Source ids that are not imported again: those stored, and those that this turn has imported. */
-function knownIn({ facts, draft }: Turn, slot: number): Set<string> {
-  const scheduled = draft.schedule.filter((item) => item.slot === slot);
-  const brought = sourceIdsOf([...draft.insertedInto(slot), ...scheduled]);
-  return new Set(facts.sources.get(slot)).union(new Set(brought));
+function knownIn({ readResult, changeSet }: Turn, slot: number): Set<string> {
+  const scheduled = changeSet.schedule.filter((item) => item.slot === slot);
+  const brought = sourceIdsOf([...changeSet.insertedInto(slot), ...scheduled]);
+  return new Set(readResult.sources.get(slot)).union(new Set(brought));
 }
 
 function importOne(
@@ -55,7 +55,7 @@ function importOne(
   { op, key, slot, items, draining }: Numbered<Import>,
   known: Set<string>,
 ): Result {
-  const { memory, draft } = turn;
+  const { memory, changeSet } = turn;
   const partition = memory.partition(slot);
   const { settings } = partition;
   if (settings === null) return deletedFailure;
@@ -74,13 +74,13 @@ function importOne(
     const seq = store(turn, partition, { item, times });
     stored.push(listedAs(partition, item, { seq, times }));
   }
-  draft.count(slot, "produced", stored.length);
+  changeSet.count(slot, "produced", stored.length);
   if (stored.length > 0) {
-    draft.history?.add({ slot, seq: firstSeq, what: "imported", by: "" }, stored.length);
+    changeSet.history?.add({ slot, seq: firstSeq, what: "imported", by: "" }, stored.length);
   }
   // With the request, this is enough to repeat the reply: stored items have consecutive numbers.
   if (key !== undefined)
-    draft.note(op, [slot, now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
+    changeSet.note(op, [slot, now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
   return { ok: true, value: { kind: "items", items: stored } };
 }
 

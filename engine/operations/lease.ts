@@ -3,25 +3,25 @@
 import type { Item } from "../../stores/item.ts";
 import type { Span } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
-import { type CallKey, keyTaken } from "../model/call-key.ts";
 import { type Failure, leaseOver } from "../model/errors.ts";
+import { type IdempotencyKey, keyTaken } from "../model/idempotency-key.ts";
 import { expire, hasExpired, oneMore } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
-import { told } from "../model/past.ts";
+import { carriedFields } from "../model/provenance.ts";
 import type { Partition } from "../state/partition.ts";
 import { payloadBytes } from "../state/payload.ts";
-import type { Grant, LogicalQueue, WaitingLease } from "../state/queue.ts";
-import { heldAt } from "../turn/held.ts";
-import { hold, move, quarantine } from "../turn/moves.ts";
-import { receiptFor, receiptOf } from "../turn/repeated.ts";
-import type { Asking, Turn } from "../turn/turn-context.ts";
+import type { LeaseGrant, LogicalQueue, WaitingLease } from "../state/queue.ts";
+import { receiptFor, receiptOf } from "../turn/idempotency.ts";
+import { hold, move, quarantine } from "../turn/item-transitions.ts";
+import { heldAt } from "../turn/leased-items.ts";
+import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
 
-export interface Asked {
+export interface ServedLease {
   readonly lease: WaitingLease;
   readonly batchSize: number;
 }
 
-export function wantedBy(requests: readonly Asked[]): number {
+export function wantedBy(requests: readonly ServedLease[]): number {
   return requests.reduce((sum, { batchSize }) => sum + batchSize, 0);
 }
 
@@ -40,7 +40,7 @@ export function takeHead(turn: Turn, partition: Partition, wanted: number): Take
   const endRun = (): void => void gaps.add(granted.length);
   let more = takeStored(turn, partition, { wanted, grant, endRun });
   if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
-  turn.draft.itemCount += granted.length;
+  turn.changeSet.itemCount += granted.length;
   const last = granted.at(-1);
   if (last !== undefined) partition.readyMarks.saw(last.seq, last.queuedAt);
   return { granted, gaps, more };
@@ -56,9 +56,9 @@ interface Taking {
 /** Takes items from the head that was read. Returns whether there may be more behind it. */
 function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
   const { slot, committedSeq } = partition;
-  const head = turn.facts.heads.get(slot);
+  const head = turn.readResult.heads.get(slot);
   let left = wanted;
-  turn.draft.movesHead(partition);
+  turn.changeSet.movesHead(partition);
   partition.head = Math.max(partition.head, partition.firstFrom);
   for (const item of head?.found ?? []) {
     if (item.seq < partition.head) continue;
@@ -68,7 +68,7 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
     if (held !== undefined) {
       endRun();
       partition.head = held.run.lease.last + 1;
-    } else if (turn.draft.hasLeft(slot, item.seq)) {
+    } else if (turn.changeSet.hasLeft(slot, item.seq)) {
       // The sweep of this turn has expired it.
     } else if (item.damaged) {
       quarantine(turn, partition, item.seq);
@@ -88,8 +88,8 @@ function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Ta
   let left = wanted;
   let payloadBytes = turn.limits.turnBytesMax;
   // The payload of an item that was moved here is only in the store; the next turn can read it.
-  const movedFrom = turn.draft.movedInto(partition.slot);
-  for (const item of turn.draft.insertedInto(partition.slot)) {
+  const movedFrom = turn.changeSet.movedInto(partition.slot);
+  for (const item of turn.changeSet.insertedInto(partition.slot)) {
     if (item.seq < partition.head) continue;
     if (left <= 0 || payloadBytes <= 0 || item.seq > movedFrom || hasExpired(item, turn.now)) {
       return true;
@@ -113,15 +113,15 @@ function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Ta
 export function shareOut(
   turn: Turn,
   partition: Partition,
-  requests: readonly Asked[],
+  requests: readonly ServedLease[],
   { granted, gaps }: Taken,
 ): void {
-  const { draft } = turn;
+  const { changeSet } = turn;
   let start = 0;
   const holding = new Holding(turn, partition);
   for (const [index, count] of shares(requests, granted.length).entries()) {
     if (count === 0) continue;
-    const { lease } = requests[index] as Asked;
+    const { lease } = requests[index] as ServedLease;
     const { clientId, leaseTimeoutMs } = lease.request;
     const items = granted.slice(start, start + count);
     const leaseDeadline = turn.now + (leaseTimeoutMs ?? partition.settings?.leaseTimeoutMs ?? 0);
@@ -134,10 +134,10 @@ export function shareOut(
     const seqs = items.map(({ seq }) => seq);
     const { slot } = partition;
     if (lease.key !== undefined) {
-      draft.receipts.set(lease.key.digest, receiptFor(lease.key, [slot, ...rangesOf(seqs)]));
+      changeSet.receipts.set(lease.key.digest, receiptFor(lease.key, [slot, ...rangesOf(seqs)]));
     }
     const leased = items.map((item) => leasedItem(partition, item, leaseDeadline));
-    draft.granted.push({ lease, outcome: grantOf(turn, slot, leased), slot, seqs });
+    changeSet.granted.push({ lease, outcome: grantOf(turn, slot, leased), slot, seqs });
   }
   holding.end();
 }
@@ -147,7 +147,7 @@ function grantOf(
   slot: number,
   items: readonly LeasedItem[],
   replayed = false,
-): Grant {
+): LeaseGrant {
   const partition = memory.rules.ownerAt(slot)?.partition ?? 0;
   return { partition, items: renderLeased(items), count: items.length, replayed };
 }
@@ -168,7 +168,7 @@ function spansOf([slot = 0, ...ranges]: readonly number[]): Span[] {
   );
 }
 
-const grantPage = ({ digest }: CallKey, { from }: Span): string => `grant ${digest} ${from}`;
+const grantPage = ({ digest }: IdempotencyKey, { from }: Span): string => `grant ${digest} ${from}`;
 
 function holdsAny(held: ReadonlyMap<number, unknown>, { from, before }: Span): boolean {
   for (let seq = from; seq < before; seq += 1) if (held.has(seq)) return true;
@@ -176,12 +176,16 @@ function holdsAny(held: ReadonlyMap<number, unknown>, { from, before }: Span): b
 }
 
 /** Reads the items of a grant that are still leased. A sequence number is leased only once. */
-export function wantGrant(asking: Asking, key: CallKey, values: readonly number[]): void {
+export function planGrant(
+  planner: ReadPlanner,
+  key: IdempotencyKey,
+  values: readonly number[],
+): void {
   for (const span of spansOf(values)) {
     const { slot, from, before } = span;
-    const { held } = asking.memory.partition(slot);
+    const { held } = planner.memory.partition(slot);
     const limit = { items: before - from, payloadBytes: Number.POSITIVE_INFINITY };
-    if (holdsAny(held, span)) asking.items.push({ name: grantPage(key, span), ...span, limit });
+    if (holdsAny(held, span)) planner.items.push({ name: grantPage(key, span), ...span, limit });
   }
 }
 
@@ -196,21 +200,21 @@ export function grantAgain(turn: Turn, lease: WaitingLease): void {
   const [slot = 0] = receipt.values;
   const isSame = receipt.fingerprint === key.fingerprint;
   const outcome = isSame ? stillHeld(turn, lease.queue, key, receipt.values) : keyTaken(key);
-  turn.draft.granted.push({ lease, outcome, slot, seqs: [] });
+  turn.changeSet.granted.push({ lease, outcome, slot, seqs: [] });
 }
 
 /** The items that are still leased, with their present deadlines. */
 function stillHeld(
   turn: Turn,
   queue: LogicalQueue,
-  key: CallKey,
+  key: IdempotencyKey,
   values: readonly number[],
-): Grant | Failure {
+): LeaseGrant | Failure {
   const [slot = 0] = values;
   const partition = turn.memory.partition(slot);
   const items: LeasedItem[] = [];
   for (const span of spansOf(values)) {
-    for (const item of turn.facts.items.get(grantPage(key, span))?.found ?? []) {
+    for (const item of turn.readResult.items.get(grantPage(key, span))?.found ?? []) {
       const held = heldAt(turn, partition, item.seq);
       if (held === undefined || item.damaged) continue;
       items.push(leasedItem(partition, item, held.run.lease.leaseDeadline));
@@ -250,7 +254,7 @@ class Holding {
     hold(this.#turn, this.#partition, this.#items, how);
     const { slot } = this.#partition;
     countLeased(this.#turn, slot, this.#items);
-    const { history } = this.#turn.draft;
+    const { history } = this.#turn.changeSet;
     const { holders } = how;
     history?.addEach({ slot, what: "leased" }, this.#items, (index) => holders[index] ?? "");
     this.#items = [];
@@ -259,19 +263,19 @@ class Holding {
 }
 
 /** Items of one turn have the same `queuedAt`, so one call per run of equal times is enough. */
-function countLeased({ draft, now }: Turn, slot: number, items: readonly Item[]): void {
-  draft.count(slot, "leased", items.length);
+function countLeased({ changeSet, now }: Turn, slot: number, items: readonly Item[]): void {
+  changeSet.count(slot, "leased", items.length);
   let first = 0;
   for (let index = 1; index <= items.length; index += 1) {
     const queuedAt = items[first]?.queuedAt ?? 0;
     if (items[index]?.queuedAt === queuedAt) continue;
-    draft.waited(slot, now - queuedAt, index - first);
+    changeSet.waited(slot, now - queuedAt, index - first);
     first = index;
   }
 }
 
 /** How many of `count` items each request gets. */
-function shares(requests: readonly Asked[], count: number): number[] {
+function shares(requests: readonly ServedLease[], count: number): number[] {
   if (wantedBy(requests) <= count) return requests.map(({ batchSize }) => batchSize);
   const given = requests.map(() => 0);
   let left = count;
@@ -298,5 +302,5 @@ function leasedItem(partition: Partition, item: Item, leaseDeadline: number): Le
     leaseDeadline,
     payload: payloadBytes(item),
   };
-  return item.headers === "" && item.past === "" ? leased : { ...leased, ...told(item) };
+  return item.headers === "" && item.past === "" ? leased : { ...leased, ...carriedFields(item) };
 }

@@ -9,7 +9,7 @@ import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import { payloadBytes } from "../state/payload.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, bytesWeight, type Kind, type Numbered } from "./kind.ts";
+import { answering, bytesWeight, type Numbered, type Operation } from "./operation.ts";
 
 export interface List {
   readonly kind: "list";
@@ -20,10 +20,10 @@ export interface List {
   readonly limit: number;
 }
 
-export const list: Kind<List> = {
+export const list: Operation<List> = {
   phase: "before",
   weight: ({ limit }) => limit + bytesWeight(limits.storageListBytesMax),
-  wants({ memory, items, scheduled }, requests) {
+  planReads({ memory, items, scheduled }, requests) {
     for (const request of requests) {
       (request.scheduled ? scheduled : items).push(...pagesOf(memory, request));
     }
@@ -74,14 +74,14 @@ function firstFrom(partition: Partition, pivot: string): number {
   return pivot === "" ? 0 : Math.min(partition.seqFrom(pivot), partition.nextSeq);
 }
 
-function waiting({ facts }: Turn, partition: Partition, name: string): ListedItem[] {
-  return (facts.items.get(name)?.found ?? [])
+function waiting({ readResult }: Turn, partition: Partition, name: string): ListedItem[] {
+  return (readResult.items.get(name)?.found ?? [])
     .filter(({ damaged }) => !damaged)
     .map((item) => listed(partition, item, partition.held.get(item.seq)?.run.lease ?? {}));
 }
 
-function setAside({ facts }: Turn, partition: Partition, name: string): ListedItem[] {
-  return (facts.scheduled.get(name)?.found ?? [])
+function setAside({ readResult }: Turn, partition: Partition, name: string): ListedItem[] {
+  return (readResult.scheduled.get(name)?.found ?? [])
     .filter(({ damaged }) => !damaged)
     .map((item) => listed(partition, item, { dueAt: item.dueAt }));
 }

@@ -1,7 +1,6 @@
 // Produce: appends new items to the tail of a partition, or schedules them until they are due.
 
 import { assert } from "../model/assert.ts";
-import type { CallKey } from "../model/call-key.ts";
 import {
   deletedFailure,
   type Failure,
@@ -9,13 +8,14 @@ import {
   lateProduce,
   pausedProduce,
 } from "../model/errors.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import type { DescribedItem, NewItem } from "../model/messages.ts";
 import { done, type Result } from "../model/messages.ts";
-import { isTaken, isUnique, takeKey, wantUniques } from "../state/unique.ts";
-import { append, appendTexts, schedule, type Unplaced } from "../turn/moves.ts";
+import { isTaken, isUnique, planUniques, takeKey } from "../state/unique.ts";
+import { append, appendTexts, schedule, type Unplaced } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, type Kind, type Numbered } from "./kind.ts";
+import { answering, type Numbered, type Operation } from "./operation.ts";
 
 const notUnique = failure(
   "malformed",
@@ -24,7 +24,7 @@ const notUnique = failure(
 
 export interface Produce {
   readonly kind: "produce";
-  readonly key?: CallKey;
+  readonly key?: IdempotencyKey;
   readonly queueId: number;
   readonly deadline: number;
   readonly items: readonly NewItem[];
@@ -34,13 +34,13 @@ export interface Produce {
 /** The part that a produce and a transact share. */
 export type Addition = Pick<Produce, "queueId" | "items">;
 
-export const produce: Kind<Produce> = {
+export const produce: Operation<Produce> = {
   phase: "within",
   weight: ({ items }) => items.length,
   adds: () => true,
   keyed: { answer: answerProduce },
-  wants(asking, requests) {
-    for (const { items } of requests) wantUniques(asking, items);
+  planReads(planner, requests) {
+    for (const { items } of requests) planUniques(planner, items);
   },
   decide: answering(produceOne),
 };
@@ -87,7 +87,7 @@ function produceOne(turn: Turn, request: Numbered<Produce>): Result {
   const { op, returnIds } = request;
   const { slot, first, duplicates } = addItems(turn, request);
   if (returnIds === true || duplicates.length > 0) {
-    turn.draft.note(op, [slot, first, ...duplicates]);
+    turn.changeSet.note(op, [slot, first, ...duplicates]);
   }
   if (returnIds === true) return producedUnder(turn, request, { slot, first, duplicates });
   return produced(duplicates);
@@ -139,10 +139,10 @@ export function addItems(turn: Turn, { queueId, items }: Addition): Added {
     takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
   }
   const count = items.length - duplicates.length;
-  turn.draft.count(slot, "produced", count);
-  if (count > 0) turn.draft.history?.add({ slot, seq: first, what: "produced", by: "" }, count);
+  turn.changeSet.count(slot, "produced", count);
+  if (count > 0) turn.changeSet.history?.add({ slot, seq: first, what: "produced", by: "" }, count);
   // The next produce of this turn may choose another partition.
-  if (queue.places.size > 1) memory.tellQueue(partition);
+  if (queue.places.size > 1) memory.updateLoad(partition);
   return { slot, first, duplicates, partition: place.partition };
 }
 

@@ -5,7 +5,7 @@ import type { Passed } from "../model/messages.ts";
 import { done } from "../model/messages.ts";
 import { arrivedKey } from "../relay/outbox.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, type Kind } from "./kind.ts";
+import { answering, type Operation } from "./operation.ts";
 
 export interface Refresh {
   readonly kind: "refresh";
@@ -18,20 +18,20 @@ export interface Refresh {
   readonly taken?: Passed["taken"];
 }
 
-export const refresh: Kind<Refresh> = {
+export const refresh: Operation<Refresh> = {
   phase: "before",
   decide: answering((turn, { slots, taken }) => {
     for (const [target, outboundSeq] of taken ?? []) agree(turn, target, outboundSeq);
-    for (const slot of slots) turn.draft.touched.add(turn.memory.partition(slot));
+    for (const slot of slots) turn.changeSet.touched.add(turn.memory.partition(slot));
     if (taken === undefined) return done;
     return { ok: true, value: { kind: "passed", passed: turn.memory.passed(turn.shard) } };
   }),
 };
 
 /** After a rollback of either store, numbers that the target has are not issued or awaited. */
-function agree({ memory, draft, shard }: Turn, target: number, outboundSeq: number): void {
-  if (memory.outbox.take(outboundSeq)) draft.receive.push({ sourceShard: shard, outboundSeq });
+function agree({ memory, changeSet, shard }: Turn, target: number, outboundSeq: number): void {
+  if (memory.outbox.take(outboundSeq)) changeSet.receive.push({ sourceShard: shard, outboundSeq });
   if ((memory.arrived.get(target) ?? 0) <= outboundSeq) return;
   memory.arrived.set(target, outboundSeq);
-  draft.receive.push({ sourceShard: arrivedKey(target), outboundSeq });
+  changeSet.receive.push({ sourceShard: arrivedKey(target), outboundSeq });
 }

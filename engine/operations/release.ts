@@ -1,29 +1,29 @@
 // Release: requeues leased items at the tail without counting the attempt, all of a batch or none.
 // Each gets a new id, because the client may still use the old one.
 
-import type { CallKey } from "../model/call-key.ts";
 import { lateRelease } from "../model/errors.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { release as releaseFate } from "../model/lifecycle.ts";
 import { done, type Result } from "../model/messages.ts";
-import { findMovable, type HeldItem, wantHeld } from "../turn/held.ts";
-import { letGo, move } from "../turn/moves.ts";
+import { endLease, move } from "../turn/item-transitions.ts";
+import { findMovable, type HeldItem, planHeld } from "../turn/leased-items.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { answering, doneOnce, type Kind, type Numbered } from "./kind.ts";
+import { answering, doneOnce, type Numbered, type Operation } from "./operation.ts";
 
 export interface Release {
   readonly kind: "release";
-  readonly key?: CallKey;
+  readonly key?: IdempotencyKey;
   readonly slot: number;
   readonly deadline: number;
   readonly ids: readonly string[];
 }
 
-export const release: Kind<Release> = {
+export const release: Operation<Release> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
   keyed: doneOnce,
-  wants(asking, requests) {
-    for (const request of requests) wantHeld(asking, request);
+  planReads(planner, requests) {
+    for (const request of requests) planHeld(planner, request);
   },
   decide: answering(releaseOne),
 };
@@ -39,8 +39,8 @@ function releaseOne(turn: Turn, request: Numbered<Release>): Result {
 export function releaseFound(turn: Turn, slot: number, found: readonly HeldItem[]): void {
   const partition = turn.memory.partition(slot);
   for (const item of found) {
-    letGo(turn, partition, item.seq, item);
+    endLease(turn, partition, item.seq, item);
     move(turn, partition, item, { fate: releaseFate(item, turn.now), what: "released" });
   }
-  turn.draft.count(slot, "released", found.length);
+  turn.changeSet.count(slot, "released", found.length);
 }

@@ -3,19 +3,19 @@
 
 import type { RetryItem } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
-import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, type Failure, failure, lateRetry } from "../model/errors.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { reject, retry as retryFate } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import { done, type Result } from "../model/messages.ts";
-import { type Batch, findMovable, type HeldItem, wantHeld } from "../turn/held.ts";
-import { letGo, move } from "../turn/moves.ts";
-import type { Asking, Turn } from "../turn/turn-context.ts";
-import { answering, doneOnce, type Kind, type Numbered } from "./kind.ts";
+import { endLease, move } from "../turn/item-transitions.ts";
+import { type Batch, findMovable, type HeldItem, planHeld } from "../turn/leased-items.ts";
+import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
+import { answering, doneOnce, type Numbered, type Operation } from "./operation.ts";
 
 export interface Retry {
   readonly kind: "retry";
-  readonly key?: CallKey;
+  readonly key?: IdempotencyKey;
   readonly slot: number;
   readonly deadline: number;
   readonly items: readonly RetryItem[];
@@ -24,12 +24,12 @@ export interface Retry {
 /** The part that a retry and a transact share. */
 export type Return = Pick<Retry, "slot" | "items">;
 
-export const retry: Kind<Retry> = {
+export const retry: Operation<Retry> = {
   phase: "within",
   weight: ({ items }) => items.length,
   keyed: doneOnce,
-  wants(asking, requests) {
-    for (const request of requests) wantReturn(asking, request);
+  planReads(planner, requests) {
+    for (const request of requests) planReturn(planner, request);
   },
   decide: answering(retryOne),
 };
@@ -38,8 +38,8 @@ function batchOf(asked: Return): Batch {
   return { slot: asked.slot, ids: asked.items.map(({ id }) => id), by: asked };
 }
 
-export function wantReturn(asking: Asking, asked: Return): void {
-  wantHeld(asking, batchOf(asked));
+export function planReturn(planner: ReadPlanner, asked: Return): void {
+  planHeld(planner, batchOf(asked));
 }
 
 function noDeadQueue(items: readonly RetryItem[]): Failure {
@@ -85,11 +85,11 @@ export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[
   assert(settings !== null, "items of a queue that is gone were to be retried");
   for (const [index, item] of found.entries()) {
     const wanted = asked.items[index];
-    letGo(turn, partition, item.seq, item);
+    endLease(turn, partition, item.seq, item);
     const isDead = wanted?.dead === true;
     const fate = isDead ? reject(item) : retryFate(item, settings, now, dueAtOf(wanted, now));
     const reason = wanted?.reason;
     move(turn, partition, item, { fate, what: "retried", ...(reason && { reason }) });
   }
-  turn.draft.count(asked.slot, "retried", found.length);
+  turn.changeSet.count(asked.slot, "retried", found.length);
 }

@@ -3,19 +3,19 @@
 
 import type { Balance } from "../state/balance.ts";
 import type { LogicalQueue, WaitingLease } from "../state/queue.ts";
-import { receiptOf, refusedKey } from "../turn/repeated.ts";
-import type { Asking, Turn } from "../turn/turn-context.ts";
-import { type Asked, grantAgain, shareOut, takeHead, wantedBy, wantGrant } from "./lease.ts";
+import { receiptOf, refusedKey } from "../turn/idempotency.ts";
+import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
+import { grantAgain, planGrant, type ServedLease, shareOut, takeHead, wantedBy } from "./lease.ts";
 
 /** Reads the heads of partitions that will serve a lease, and earlier grants of repeated leases. */
-export function wantLeases(asking: Asking): void {
-  const { memory, now, machineNow, looking } = asking;
-  for (const { key } of looking.repeated) {
-    const values = key && receiptOf(asking, key)?.values;
-    if (key && values) wantGrant(asking, key, values);
+export function planLeases(planner: ReadPlanner): void {
+  const { memory, now, machineNow, linesToServe } = planner;
+  for (const { key } of linesToServe.repeated) {
+    const values = key && receiptOf(planner, key)?.values;
+    if (key && values) planGrant(planner, key, values);
   }
-  let itemsMax = asking.limits.turnWeightMax;
-  for (const queue of looking.queues) {
+  let itemsMax = planner.limits.turnWeightMax;
+  for (const queue of linesToServe.queues) {
     // The next turn serves the remaining queues.
     if (itemsMax <= 0) break;
     const waiting = inTime(queue, machineNow);
@@ -25,17 +25,17 @@ export function wantLeases(asking: Asking): void {
       const items = wantedBy(asked);
       itemsMax -= items;
       if (firstFrom >= committedSeq) continue;
-      asking.heads.push({ slot, from: firstFrom, before: committedSeq, items });
+      planner.heads.push({ slot, from: firstFrom, before: committedSeq, items });
     }
   }
 }
 
 /** Serves the lines of the queues that were ready, and of those that this turn has changed. */
 export function grantLeases(turn: Turn): void {
-  for (const lease of turn.looking.repeated) if (!lease.over) grantAgain(turn, lease);
-  const queues = new Set(turn.looking.queues);
-  for (const partition of turn.draft.touched) {
-    const queue = turn.memory.tellQueue(partition);
+  for (const lease of turn.linesToServe.repeated) if (!lease.over) grantAgain(turn, lease);
+  const queues = new Set(turn.linesToServe.queues);
+  for (const partition of turn.changeSet.touched) {
+    const queue = turn.memory.updateLoad(partition);
     if (queue !== null) queues.add(queue);
   }
   const offers = offersOf(turn);
@@ -52,8 +52,8 @@ function share(
   waiting: Iterable<WaitingLease>,
   lender: Lender,
   { now, itemsMax }: { readonly now: number; readonly itemsMax: number },
-): Map<number, Asked[]> {
-  const served = new Map<number, Asked[]>();
+): Map<number, ServedLease[]> {
+  const served = new Map<number, ServedLease[]>();
   const allowed = queue.itemsAllowed(now);
   let items = 0;
   for (const lease of allowed > 0 ? waiting : []) {
@@ -89,7 +89,7 @@ function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
       }
       const refused = refusedKey(turn);
       if (refused !== null) {
-        turn.draft.granted.push({ lease, outcome: refused, slot: 0, seqs: [] });
+        turn.changeSet.granted.push({ lease, outcome: refused, slot: 0, seqs: [] });
         continue;
       }
     }
@@ -138,25 +138,28 @@ class Offers implements Lender {
   forgetLent(): void {}
 }
 
-function offersOf({ memory, facts, draft }: Turn): Map<LogicalQueue, Offers> {
+function offersOf({ memory, readResult, changeSet }: Turn): Map<LogicalQueue, Offers> {
   const offers = new Map<LogicalQueue, Offers>();
-  const slots = new Set([...facts.heads.keys(), ...Array.from(draft.touched, ({ slot }) => slot)]);
+  const slots = new Set([
+    ...readResult.heads.keys(),
+    ...Array.from(changeSet.touched, ({ slot }) => slot),
+  ]);
   for (const slot of [...slots].sort((a, b) => a - b)) {
     const owner = memory.rules.ownerAt(slot);
     if (owner === undefined || owner.queue.line.size === 0) continue;
     const { firstFrom, committedSeq, readyCount } = memory.partition(slot);
-    if (!facts.heads.has(slot) && firstFrom < committedSeq) continue;
+    if (!readResult.heads.has(slot) && firstFrom < committedSeq) continue;
     offers.getOrInsertComputed(owner.queue, () => new Offers()).add(owner.partition, readyCount);
   }
   return offers;
 }
 
 function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
-  const { draft, lines, memory, now } = turn;
+  const { changeSet, lines, memory, now } = turn;
   if (queue.line.size === 0) return;
-  if (draft.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
+  if (changeSet.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
   const allowed = queue.itemsAllowed(now);
-  const before = draft.granted.length;
+  const before = changeSet.granted.length;
   let granted = 0;
   const bounds = { now, itemsMax: turn.limits.turnWeightMax };
   for (const [number, asked] of share(queue, servable(turn, queue), offers, bounds)) {
@@ -165,14 +168,14 @@ function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
     const taken = takeHead(turn, partition, wantedBy(asked));
     granted += taken.granted.length;
     shareOut(turn, partition, asked, taken);
-    memory.tellQueue(partition);
+    memory.updateLoad(partition);
     // The count of ready items was too high: skip the partition until a turn changes it.
     const isShort = taken.granted.length < asked.length && !taken.more;
     if (!isShort) continue;
     queue.balance.update(number, { ready: 0 });
-    draft.touched.add(partition);
+    changeSet.touched.add(partition);
   }
-  const served = new Set(draft.granted.slice(before).map(({ lease }) => lease));
+  const served = new Set(changeSet.granted.slice(before).map(({ lease }) => lease));
   if (allowed - granted <= 0) {
     lines.rest(queue);
     return;

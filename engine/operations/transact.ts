@@ -1,7 +1,6 @@
 // Transact: finishes leased items and produces new ones, all or nothing. Items for a queue in
 // another shard are written to the outbox in the same commit.
 
-import type { CallKey } from "../model/call-key.ts";
 import {
   deletedFailure,
   type Failure,
@@ -9,15 +8,16 @@ import {
   lateTransact,
   pausedProduce,
 } from "../model/errors.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import type { Result, Target } from "../model/messages.ts";
-import { wantUniques } from "../state/unique.ts";
-import { type HeldItem, tooLarge, wantHeld } from "../turn/held.ts";
-import { send } from "../turn/moves.ts";
+import { planUniques } from "../state/unique.ts";
+import { send } from "../turn/item-transitions.ts";
+import { type HeldItem, planHeld, tooLarge } from "../turn/leased-items.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { type Completion, completeFound, findCompletion } from "./complete.ts";
-import { answering, type Kind, type Numbered } from "./kind.ts";
+import { answering, type Numbered, type Operation } from "./operation.ts";
 import { type Addition, addItems, dueAtOf, entering, refusalOf } from "./produce.ts";
-import { findReturn, type Return, returnFound, wantReturn } from "./retry.ts";
+import { findReturn, planReturn, type Return, returnFound } from "./retry.ts";
 
 /** New items for one queue; `far` is set if that is in another shard. */
 export interface Output extends Addition {
@@ -26,14 +26,14 @@ export interface Output extends Addition {
 
 export interface Transact {
   readonly kind: "transact";
-  readonly key?: CallKey;
+  readonly key?: IdempotencyKey;
   readonly deadline: number;
   readonly complete: readonly Completion[];
   readonly retry: readonly Return[];
   readonly produce: readonly Output[];
 }
 
-export const transact: Kind<Transact> = {
+export const transact: Operation<Transact> = {
   phase: "within",
   weight: ({ complete, retry, produce }) =>
     [...complete.map(({ ids }) => ids), ...[...retry, ...produce].map(({ items }) => items)].reduce(
@@ -42,11 +42,11 @@ export const transact: Kind<Transact> = {
     ),
   adds: ({ produce }) => produce.length > 0,
   keyed: { answer: (_, __, values) => recalled(values) },
-  wants(asking, requests) {
+  planReads(planner, requests) {
     for (const { complete, retry, produce } of requests) {
-      for (const part of complete) wantHeld(asking, part);
-      for (const part of retry) wantReturn(asking, part);
-      for (const { items } of produce) wantUniques(asking, items);
+      for (const part of complete) planHeld(planner, part);
+      for (const part of retry) planReturn(planner, part);
+      for (const { items } of produce) planUniques(planner, items);
     }
   },
   decide: answering(transactOne),
@@ -74,7 +74,7 @@ function transactOne(turn: Turn, request: Numbered<Transact>): Result {
   const written = produce.map((part) => write(turn, part));
   const places = written.map(({ partition, isHere }) => 2 * partition + (isHere ? 1 : 0));
   const values = [...places, ...placesOf(produce, written)];
-  if (key !== undefined) turn.draft.note(request.op, values);
+  if (key !== undefined) turn.changeSet.note(request.op, values);
   return recalled(values);
 }
 
@@ -83,10 +83,10 @@ function recalled(values: readonly number[]): Result {
   return { ok: true, value: { kind: "recalled", values } };
 }
 
-type Found = readonly HeldItem[] | Failure | null;
+type FoundBatch = readonly HeldItem[] | Failure | null;
 
 /** The first failure, with the details of all failures for the same reason. */
-function refusal(found: readonly Found[]): Failure | null {
+function refusal(found: readonly FoundBatch[]): Failure | null {
   const failures = found.flatMap((one) => (one !== null && "ok" in one ? [one] : []));
   const [first] = failures;
   if (first === undefined) return null;
@@ -95,7 +95,7 @@ function refusal(found: readonly Found[]): Failure | null {
   return first.details === undefined ? first : { ...first, details };
 }
 
-function sound(found: Found): readonly HeldItem[] {
+function sound(found: FoundBatch): readonly HeldItem[] {
   return found === null || "ok" in found ? [] : found;
 }
 
@@ -128,13 +128,13 @@ function refusalOfOutput(turn: Turn, part: Output): Failure | null {
   return pause?.produce === true ? pausedProduce(pause) : null;
 }
 
-interface Written {
+interface ProducedPart {
   readonly partition: number;
   readonly isHere: boolean;
   readonly duplicates: readonly number[];
 }
 
-function write(turn: Turn, part: Output): Written {
+function write(turn: Turn, part: Output): ProducedPart {
   const { far } = part;
   if (far === undefined) return { ...addItems(turn, part), isHere: true };
   const { now, stamp } = turn;
@@ -148,7 +148,7 @@ function write(turn: Turn, part: Output): Written {
 }
 
 /** The indexes of duplicates among all items of the request. */
-function placesOf(produce: readonly Output[], written: readonly Written[]): number[] {
+function placesOf(produce: readonly Output[], written: readonly ProducedPart[]): number[] {
   let before = 0;
   return produce.flatMap(({ items }, index) => {
     const places = (written[index]?.duplicates ?? []).map((place) => before + place);

@@ -1,11 +1,11 @@
 // Withdraw: releases items that were leased to a client that disconnected before the answer. The
 // attempt does not count.
 
-import type { CallKey } from "../model/call-key.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { done } from "../model/messages.ts";
-import type { HeldItem } from "../turn/held.ts";
-import { receiptFor } from "../turn/repeated.ts";
-import { answering, type Kind } from "./kind.ts";
+import { receiptFor } from "../turn/idempotency.ts";
+import type { HeldItem } from "../turn/leased-items.ts";
+import { answering, type Operation } from "./operation.ts";
 import { releaseFound } from "./release.ts";
 
 export interface Withdraw {
@@ -14,15 +14,15 @@ export interface Withdraw {
   /** Only those still leased are released. A sequence number is leased only once. */
   readonly seqs: readonly number[];
   /** The idempotency key of the lease, which can be used again. */
-  readonly leaseKey?: CallKey;
+  readonly leaseKey?: IdempotencyKey;
 }
 
-export const withdraw: Kind<Withdraw> = {
+export const withdraw: Operation<Withdraw> = {
   phase: "within",
   decide: answering((turn, { slot, seqs, leaseKey }) => {
     const { held } = turn.memory.partition(slot);
     if (leaseKey !== undefined) {
-      turn.draft.receipts.set(leaseKey.digest, receiptFor(leaseKey, null));
+      turn.changeSet.receipts.set(leaseKey.digest, receiptFor(leaseKey, null));
     }
     const left: HeldItem[] = [];
     for (const seq of seqs) {

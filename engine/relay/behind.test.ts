@@ -17,7 +17,7 @@ test("a queue that exists is not refused by a shard that could not be told of it
   const { done, engine, on } = await setupQueues();
   // Shard 1 cannot reach shard 0, but shard 0 can reach shard 1.
   on.way = async ({ shard, name }, deliver) => {
-    if (shard === 0 && ["hear", "introduce"].includes(name)) throw away;
+    if (shard === 0 && ["receiveChange", "introduce"].includes(name)) throw away;
     return await deliver();
   };
   const later = nameIn(1, 2, "later");
@@ -35,7 +35,7 @@ test("a queue that exists is not refused by a shard that could not be told of it
 test("a change ends in about a second where another shard says nothing", async () => {
   const { clock, engine, on } = await setupQueues();
   on.way = async ({ name }, deliver) => {
-    if (name === "hear") return await new Promise<never>(() => undefined);
+    if (name === "receiveChange") return await new Promise<never>(() => undefined);
     return await deliver();
   };
   let isDone = false;

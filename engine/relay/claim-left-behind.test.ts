@@ -18,7 +18,7 @@ test("a claim whose end does not get through ends once the shards reach each oth
   const { clock, done, engine, on } = await setupDead();
   let isCut = false;
   on.way = async ({ name }, deliver) => {
-    if (name === "hear") isCut = true;
+    if (name === "receiveChange") isCut = true;
     if (isCut) throw away;
     return await deliver();
   };

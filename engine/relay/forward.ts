@@ -3,7 +3,7 @@
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { Result } from "../model/messages.ts";
-import { answering, type Kind } from "../operations/kind.ts";
+import { answering, type Operation } from "../operations/operation.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { arrivedKey } from "./outbox.ts";
 
@@ -16,9 +16,9 @@ export interface Forward {
   readonly strays?: readonly number[];
 }
 
-export const forward: Kind<Forward> = {
+export const forward: Operation<Forward> = {
   phase: "within",
-  wants({ limits, outbound }, requests) {
+  planReads({ limits, outbound }, requests) {
     for (const { targetShard, arrived } of requests) {
       const limit = { items: limits.sweepItemsMax, payloadBytes: limits.turnBytesMax };
       outbound.push({ targetShard, arrived, limit });
@@ -27,18 +27,21 @@ export const forward: Kind<Forward> = {
   decide: answering(forwardOne),
 };
 
-function forwardOne({ memory, draft, facts }: Turn, { targetShard, strays }: Forward): Result {
+function forwardOne(
+  { memory, changeSet, readResult }: Turn,
+  { targetShard, strays }: Forward,
+): Result {
   const { outbox } = memory;
-  const page = facts.outbound.get(targetShard);
+  const page = readResult.outbound.get(targetShard);
   for (const { outboundSeq, targetOwner } of page?.arrived ?? []) {
     outbox.remove(targetShard, targetOwner);
-    draft.unsend.push(outboundSeq);
-    draft.sent.add(targetShard);
+    changeSet.unsend.push(outboundSeq);
+    changeSet.sent.add(targetShard);
   }
   const last = Math.max(0, ...(page?.arrived ?? []).map(({ outboundSeq }) => outboundSeq));
   if (last > (memory.arrived.get(targetShard) ?? 0)) {
     memory.arrived.set(targetShard, last);
-    draft.receive.push({ sourceShard: arrivedKey(targetShard), outboundSeq: last });
+    changeSet.receive.push({ sourceShard: arrivedKey(targetShard), outboundSeq: last });
   }
   const items: OutboundItem[] = [];
   const lost = new Set(strays);
@@ -48,9 +51,9 @@ function forwardOne({ memory, draft, facts }: Turn, { targetShard, strays }: For
       continue;
     }
     outbox.remove(targetShard, item.targetOwner);
-    draft.quarantineOutbound.push(item.outboundSeq);
-    if (damaged) draft.quarantinedCount += 1;
-    draft.sent.add(targetShard);
+    changeSet.quarantineOutbound.push(item.outboundSeq);
+    if (damaged) changeSet.quarantinedCount += 1;
+    changeSet.sent.add(targetShard);
   }
   return { ok: true, value: { kind: "outbound", items } };
 }

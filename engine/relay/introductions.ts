@@ -6,7 +6,7 @@ import { after, type Clock, type Timer } from "../model/clock.ts";
 import { QueueError, unknownShardFailure } from "../model/errors.ts";
 import type { Passed } from "../model/messages.ts";
 import type { Others } from "../others.ts";
-import type { Asker, ReferenceChange, Said, Standing } from "./other-shard.ts";
+import type { ReferenceChange, Requester, ShardVersion, Standing } from "./other-shard.ts";
 
 /** How long an opening, or a change, waits for a shard that does not reply. */
 const replyMsMax = 1_000;
@@ -25,7 +25,7 @@ export interface IntroductionsOptions {
   /** The known opening of another shard; `null` = none. */
   readonly knownRun: (shard: number) => string | null;
   /** Whether everything that another shard has sent is known. */
-  readonly isCurrent: (shard: number, said: Said) => boolean;
+  readonly isCurrent: (shard: number, version: ShardVersion) => boolean;
   readonly met: (standing: Standing) => void;
   /**
    * Once everything before it is decided: gives the shard the numbers that another one has of its
@@ -69,12 +69,12 @@ export class Introductions {
     return [...this.#standings.values()];
   }
 
-  get said(): Said {
+  get version(): ShardVersion {
     return { run: this.#options.run, version: this.#version };
   }
 
   /** Identifies a request to another shard that has a lasting effect. */
-  asker(): Asker {
+  requester(): Requester {
     const { shard, run } = this.#options;
     this.#order += 1;
     return { shard, run, order: this.#order };
@@ -91,29 +91,29 @@ export class Introductions {
     const { others, isCurrent } = this.#options;
     const isDone = await this.#inTime(
       succeeds(async () => {
-        const said = await others.at(other).lastSaid();
-        if (!isCurrent(other, said)) await this.#exchange(other);
-        if (!isCurrent(other, said)) throw QueueError.from(unknownShardFailure);
+        const version = await others.at(other).lastVersion();
+        if (!isCurrent(other, version)) await this.#exchange(other);
+        if (!isCurrent(other, version)) throw QueueError.from(unknownShardFailure);
       }),
     );
     if (!isDone) throw QueueError.from(unknownShardFailure);
   }
 
   /** Ends when every reachable shard has received the change. */
-  async tell(change: Pick<ReferenceChange, "put" | "removed" | "isPause">): Promise<void> {
+  async announce(change: Pick<ReferenceChange, "put" | "removed" | "isPause">): Promise<void> {
     const { others, shard, run } = this.#options;
     this.#version += 1;
-    const told = { ...change, shard, run, version: this.#version };
-    await Promise.all(others.numbers.map((other) => this.#tellOne(other, told)));
+    const sent = { ...change, shard, run, version: this.#version };
+    await Promise.all(others.numbers.map((other) => this.#announceTo(other, sent)));
   }
 
-  async #tellOne(other: number, told: ReferenceChange): Promise<void> {
+  async #announceTo(other: number, change: ReferenceChange): Promise<void> {
     const { others } = this.#options;
     if (!this.#behind.has(other)) {
-      const heard = succeeds(() => others.at(other).hear(told));
+      const received = succeeds(() => others.at(other).receiveChange(change));
       // A pause waits without a time limit: no earlier decision of that shard may take effect
       // later.
-      if (await (told.isPause ? heard : this.#inTime(heard))) return;
+      if (await (change.isPause ? received : this.#inTime(received))) return;
     }
     this.#behind.add(other);
     const isUnderWay = this.#introducing.has(other);
@@ -123,7 +123,7 @@ export class Introductions {
   }
 
   /** Handles the introduction of another shard. */
-  async hear(standing: Standing): Promise<Standing> {
+  async receive(standing: Standing): Promise<Standing> {
     const passed = await this.#meet(standing);
     this.#behind.delete(standing.shard);
     return this.#standing(passed);
@@ -178,7 +178,7 @@ export class Introductions {
   async #refuseFormer({ shard: other, run }: Standing): Promise<void> {
     const { others, knownRun } = this.#options;
     if (knownRun(other) === run) return;
-    const present = await others.at(other).lastSaid();
+    const present = await others.at(other).lastVersion();
     if (present.run !== run) throw QueueError.from(unknownShardFailure);
   }
 

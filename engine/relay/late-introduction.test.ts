@@ -23,7 +23,7 @@ test("an introduction of an earlier opening that comes late does not undo what t
   const late: (() => Promise<unknown>)[] = [];
   on.way = async ({ shard, name }, deliver) => {
     if (shard !== 0) return await deliver();
-    if (name === "hear") throw away;
+    if (name === "receiveChange") throw away;
     if (name !== "introduce") return await deliver();
     late.push(deliver);
     return await new Promise<never>(() => undefined);

@@ -19,7 +19,7 @@ export interface QueueReference extends Target {
 }
 
 /** The number of changes of its queues that a shard has sent. */
-export interface Said {
+export interface ShardVersion {
   /** Unique to this opening of the shard. */
   readonly run: string;
   /** Increases by one with each change, from 0 at the opening. */
@@ -27,7 +27,7 @@ export interface Said {
 }
 
 /** The sender of a request with a lasting effect. */
-export interface Asker {
+export interface Requester {
   readonly shard: number;
   readonly run: string;
   /** Increases with each such request. */
@@ -40,7 +40,7 @@ export interface Claim {
   readonly by: string;
 }
 
-export interface Standing extends Said, Asker {
+export interface Standing extends ShardVersion, Requester {
   /** The shard's time; a thread's clock starts at the last turn of its shards if that is later. */
   readonly now: number;
   readonly passed: Passed;
@@ -50,7 +50,7 @@ export interface Standing extends Said, Asker {
   readonly retiring: readonly number[];
 }
 
-export interface ReferenceChange extends Said {
+export interface ReferenceChange extends ShardVersion {
   readonly shard: number;
   /** Created or changed. */
   readonly put: readonly QueueReference[];
@@ -73,33 +73,33 @@ export type Explained = Omit<ItemExplained, "history" | "historySince">;
 
 /**
  * `receive` and `claim` wait until the shard has started. Before that all others throw `not_ready`,
- * except `introduce`, `lastSaid` and `hear`, which throw it while the store is not open, as `receive`
+ * except `introduce`, `lastVersion` and `receiveChange`, which throw it while the store is not open, as `receive`
  * does after the start. Requests of an earlier opening are refused with the same error.
  */
 export interface OtherShard {
   /** Exchanges the states of the two shards. */
   introduce(standing: Standing): Promise<Standing>;
-  lastSaid(): Promise<Said>;
+  lastVersion(): Promise<ShardVersion>;
   /** Takes items for its queues from the outbox of another shard. */
   receive(sourceShard: number, items: readonly OutboundItem[]): Promise<Result>;
   /**
    * Ends when the change is known; for a pause, when everything before it is decided, unless the
    * shard is down. Throws if an earlier change is missing.
    */
-  hear(change: ReferenceChange): Promise<void>;
+  receiveChange(change: ReferenceChange): Promise<void>;
   /**
    * Announces that a queue will name this one as its dead queue. Until `unclaim` it gets no dead
    * queue of its own, and only a forced delete removes it. Throws `bad_dead_queue`.
    */
-  claim(claim: Claim, asker: Asker): Promise<void>;
-  unclaim(claim: Claim, asker: Asker): Promise<void>;
+  claim(claim: Claim, requester: Requester): Promise<void>;
+  unclaim(claim: Claim, requester: Requester): Promise<void>;
   /** Whether its outbox has items for the queue `owner` of another shard. */
   isSending(owner: number): Promise<boolean>;
   /**
    * Like `isSending`, once the shard sends nothing more there because the queue is being deleted.
-   * `hear` ends this in either case.
+   * `receiveChange` ends this in either case.
    */
-  retire(owner: number, asker: Asker): Promise<boolean>;
+  retire(owner: number, requester: Requester): Promise<boolean>;
   /** Items in any state; 0 if there is no such queue. */
   itemCount(queue: string): Promise<number>;
   historyOf(request: HistoryOf): Promise<HistoryPart>;

@@ -3,8 +3,8 @@
 import type { OutboundItem } from "../../stores/item.ts";
 import { assert } from "../model/assert.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
-import { answering, type Kind } from "../operations/kind.ts";
-import { append, cameAs, type Scene, schedule } from "../turn/moves.ts";
+import { answering, type Operation } from "../operations/operation.ts";
+import { append, cameAs, type StepContext, schedule } from "../turn/item-transitions.ts";
 
 /** For counts of a queue that no longer exists. */
 const noSlot = -1;
@@ -15,13 +15,13 @@ export interface Receive {
   readonly items: readonly OutboundItem[];
 }
 
-export const receive: Kind<Receive> = {
+export const receive: Operation<Receive> = {
   phase: "within",
   weight: ({ items }) => items.length,
   // Their sender keeps them; the reserve of a full store is for the items that it already holds.
   adds: () => true,
   decide: answering((turn, { sourceShard, items }) => {
-    const { memory, draft } = turn;
+    const { memory, changeSet } = turn;
     let last = memory.inbound.get(sourceShard) ?? 0;
     // An acknowledged item leaves the outbox with all before it, so strays must be set aside there
     // first.
@@ -39,7 +39,7 @@ export const receive: Kind<Receive> = {
     // commit proves that the store still has it.
     if (last > 0) {
       memory.inbound.set(sourceShard, last);
-      draft.receive.push({ sourceShard, outboundSeq: last });
+      changeSet.receive.push({ sourceShard, outboundSeq: last });
     }
     const value = {
       kind: "received",
@@ -49,14 +49,14 @@ export const receive: Kind<Receive> = {
   }),
 };
 
-export function receiveOne(scene: Scene, item: OutboundItem, sourceShard: number): void {
-  const { memory, draft, now, stamp } = scene;
+export function receiveOne(context: StepContext, item: OutboundItem, sourceShard: number): void {
+  const { memory, changeSet, now, stamp } = context;
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
   const { targetOwner, queuedAt, ...given } = rest;
   const home = memory.rules.homeOf(targetOwner);
   // The queue was deleted while the item was in transit.
   if (home === null) {
-    draft.discard(noSlot, item.sourceId);
+    changeSet.discard(noSlot, item.sourceId);
     return;
   }
   const partition = memory.partition(home);
@@ -64,15 +64,15 @@ export function receiveOne(scene: Scene, item: OutboundItem, sourceShard: number
   assert(settings !== null, "an item goes to a partition that no queue has");
   // Dead and redriven items were produced elsewhere.
   const isNew = item.sourceId === "" && item.past === "";
-  draft.count(home, isNew ? "produced" : "arrived");
+  changeSet.count(home, isNew ? "produced" : "arrived");
   const isLater = queuedAt > item.createdAt && queuedAt > now;
   const expireDeadline = expireDeadlineOf(settings, queuedAt);
   const unplaced = { ...given, createdAt: stamp, expireDeadline };
   const { slot: into, seq } = isLater
-    ? schedule(scene, partition, unplaced, { dueAt: queuedAt, retried: false })
-    : append(scene, partition, unplaced);
+    ? schedule(context, partition, unplaced, { dueAt: queuedAt, retried: false })
+    : append(context, partition, unplaced);
   // Updates the queue's counts, so that the next item may go to another partition.
-  memory.tellQueue(partition);
+  memory.updateLoad(partition);
   const from = { shard: sourceShard, slot: 0, seq: item.outboundSeq };
-  draft.history?.add({ slot: into, seq, what: cameAs(item.past), by: "", from });
+  changeSet.history?.add({ slot: into, seq, what: cameAs(item.past), by: "", from });
 }

@@ -3,14 +3,14 @@
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { Image, Read } from "../../stores/store.ts";
-import { ownerOf } from "../model/call-key.ts";
 import type { Clock } from "../model/clock.ts";
+import { ownerOf } from "../model/idempotency-key.ts";
 import { limits } from "../model/limits.ts";
 import { receiveOne } from "../relay/receive.ts";
 import { Catalog } from "../state/catalog.ts";
 import { Memory } from "../state/memory.ts";
 import { lastingOf } from "../state/queue.ts";
-import { Draft } from "../turn/draft.ts";
+import { ChangeSet } from "../turn/change-set.ts";
 import type { ReshardPlan } from "./plan.ts";
 import type { NewShard, OldShard } from "./shard-stores.ts";
 
@@ -72,12 +72,12 @@ async function receiverOf(delivery: Delivery, shard: number): Promise<Receiver> 
   const rules = new Catalog({ clock, shard, shardCount: targets.length });
   rules.adopt(plan.shards[shard]?.queues ?? []);
   const { memory } = await Memory.load(shard, target.opened.store, { rules });
-  for (const partition of memory.partitions.values()) memory.tellQueue(partition);
+  for (const partition of memory.partitions.values()) memory.updateLoad(partition);
   return async (sourceShard, items) => {
     if (items.length === 0) return;
-    const draft = new Draft();
-    const scene = { shard, memory, draft, now, stamp: now, limits };
-    for (const { damaged: _, ...item } of items) receiveOne(scene, item, sourceShard);
-    await target.commit(now, (turn) => draft.changes(turn, null));
+    const changeSet = new ChangeSet();
+    const context = { shard, memory, changeSet, now, stamp: now, limits };
+    for (const { damaged: _, ...item } of items) receiveOne(context, item, sourceShard);
+    await target.commit(now, (turn) => changeSet.changes(turn, null));
   };
 }

@@ -54,7 +54,7 @@ export function planReshard(
   return { shards: planned.map((shard) => shard.plan(random)), places };
 }
 
-interface Source {
+interface OldPartitions {
   readonly source: number;
   readonly epochs: Epochs;
   readonly nextSeqs: ReadonlyMap<number, number>;
@@ -75,7 +75,7 @@ class PlannedShard {
     this.#last = last;
   }
 
-  add(entry: CatalogEntry, { source, epochs, nextSeqs }: Source): CatalogEntry {
+  add(entry: CatalogEntry, { source, epochs, nextSeqs }: OldPartitions): CatalogEntry {
     this.#sources.add(source);
     const places = entry.places.map((place): PartitionPlace => {
       const before = (place.origins ?? []).map((origin) => ({

@@ -3,7 +3,7 @@
 // its old shard. A copy in the wrong shard is never found, and is forgotten in time.
 
 import type { Image } from "../../stores/store.ts";
-import type { KeyedOperation } from "../model/call-key.ts";
+import type { KeyedOperation } from "../model/idempotency-key.ts";
 import { limits } from "../model/limits.ts";
 import { decodeReceipts, encodeReceipts, type Receipt } from "../state/receipts.ts";
 import type { NewPlace, ReshardPlan } from "./plan.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { TaskBegun } from "../model/api.ts";
-import { ownerOf } from "../model/call-key.ts";
+import { ownerOf } from "../model/idempotency-key.ts";
 import {
   type Bundle,
   completeOf,

@@ -22,10 +22,10 @@ export class NewShard {
   }
 
   async commit(at: number, changes: (turn: TurnRecord) => Changes): Promise<void> {
-    const { store, upkeep } = this.opened;
+    const { store, maintenance } = this.opened;
     this.#turns += 1;
     await (await store.commit(changes({ turn: this.#turns, at, tag: this.#tag }))).synced;
-    await upkeep.relieve();
+    await maintenance.relieve();
   }
 
   async quarantine(items: readonly Read<Item>[]): Promise<void> {

@@ -6,7 +6,7 @@
 import type { Payload } from "../../stores/item.ts";
 import type { Extended, LeasedItem, Produced, RetryItem, Transacted } from "../model/api.ts";
 import { parseRate } from "../model/lease-rate.ts";
-import type { Past } from "../model/past.ts";
+import type { Past } from "../model/provenance.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import { Pauses, type Period } from "./pauses.ts";

@@ -132,7 +132,7 @@ export class Bundle {
       this.#controls[shard] = control;
       if (this.#options.syncsLater === true) {
         control.syncsLater = {
-          soon: (run) => this.clock.soon(run),
+          nextTick: (run) => this.clock.nextTick(run),
           copy: () => this.#copy(shard),
         };
       }

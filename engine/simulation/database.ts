@@ -4,6 +4,7 @@
 // was behind may take over, which loses acknowledged commits.
 
 import type { Backend } from "../../stores/backend.ts";
+import { noMaintenance } from "../../stores/maintenance.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import type {
   ClusterView,
@@ -22,7 +23,6 @@ import {
   StoreError,
   type Written,
 } from "../../stores/store.ts";
-import { noUpkeep } from "../../stores/upkeep.ts";
 import { newTag } from "../model/ids.ts";
 import type { Random } from "../model/random.ts";
 import { copyOf } from "./bundle.ts";
@@ -32,7 +32,7 @@ import type { VirtualClock } from "./virtual-clock.ts";
 /** Identifies the opening that appended a row of a chain. */
 type Token = number;
 
-interface Place {
+interface CommitPlace {
   readonly position: number;
   readonly token: Token;
 }
@@ -54,7 +54,7 @@ interface State {
 }
 
 /** By shard, the last row of the chain that a process has acknowledged; it outlives the stores. */
-export type Acknowledged = Map<number, Place>;
+export type Acknowledged = Map<number, CommitPlace>;
 
 export interface DatabaseOptions {
   readonly clock: VirtualClock;
@@ -210,7 +210,7 @@ export class SimulatedDatabase {
       session.close();
       throw cause;
     }
-    return { store: owned, upkeep: noUpkeep };
+    return { store: owned, maintenance: noMaintenance };
   }
 
   async openNodes(host: Host): Promise<NodeTable> {
@@ -221,7 +221,7 @@ export class SimulatedDatabase {
   // statements, each executed at once ---------------------------------------
 
   /** Appends the first row of an opening; `null` = the shard has another owner. */
-  append(shard: number, token: Token, { url, epoch }: Ownership): Place | null {
+  append(shard: number, token: Token, { url, epoch }: Ownership): CommitPlace | null {
     if (!this.#isOwner({ shard, url, epoch })) return null;
     const { chain } = this.#stored(shard);
     chain.push(token);
@@ -245,13 +245,13 @@ export class SimulatedDatabase {
     return this.ask(shard).store.load(what);
   }
 
-  isLast(shard: number, { position, token }: Place): boolean {
+  isLast(shard: number, { position, token }: CommitPlace): boolean {
     const { chain } = this.#stored(shard);
     return chain.length === position + 1 && chain[position] === token;
   }
 
   /** Appends the next row with its change; `null` = another owner has appended one. */
-  next<T>(shard: number, place: Place, change: () => Promise<T>): Promise<T> | null {
+  next<T>(shard: number, place: CommitPlace, change: () => Promise<T>): Promise<T> | null {
     if (!this.isLast(shard, place)) {
       this.refusals += 1;
       return null;
@@ -263,7 +263,7 @@ export class SimulatedDatabase {
     return changed;
   }
 
-  commit(shard: number, place: Place, changes: Changes): Promise<Written> | null {
+  commit(shard: number, place: CommitPlace, changes: Changes): Promise<Written> | null {
     return this.next(shard, place, () => {
       const written = this.ask(shard).store.commit(changes);
       this.#options.committed(shard, changes);
@@ -395,7 +395,7 @@ class Session {
   }
 
   #send(isChange: boolean, run: () => void): void {
-    this.#database.clock.soon(() => {
+    this.#database.clock.nextTick(() => {
       if (this.#isOver) return;
       const waits = this.#held.length > 0 || !this.#database.isReachable(this.host);
       if (waits) this.#held.push({ run, isChange });
@@ -437,7 +437,7 @@ interface OwnedOptions {
 class OwnedShard implements Store {
   readonly #options: OwnedOptions;
   readonly #database: SimulatedDatabase;
-  #place: Place;
+  #place: CommitPlace;
 
   constructor(options: OwnedOptions) {
     this.#options = options;
@@ -459,7 +459,7 @@ class OwnedShard implements Store {
     throw new StoreError("lost", "the database has lost what was acknowledged");
   }
 
-  #acknowledge(place: Place): void {
+  #acknowledge(place: CommitPlace): void {
     const { shard, acknowledged } = this.#options;
     this.#place = place;
     acknowledged.set(shard, place);
@@ -479,9 +479,9 @@ class OwnedShard implements Store {
     });
   }
 
-  read(wants: Parameters<Store["read"]>[0]) {
+  read(plan: Parameters<Store["read"]>[0]) {
     const { shard, session } = this.#options;
-    return session.ask(() => this.#database.ask(shard).store.read(wants));
+    return session.ask(() => this.#database.ask(shard).store.read(plan));
   }
 
   commit(changes: Changes): Promise<Written> {
@@ -489,7 +489,7 @@ class OwnedShard implements Store {
     return this.#change((place) => this.#database.commit(shard, place, changes));
   }
 
-  async #change<T>(change: (place: Place) => Promise<T> | null): Promise<T> {
+  async #change<T>(change: (place: CommitPlace) => Promise<T> | null): Promise<T> {
     const place = this.#place;
     const changed = await this.#options.session.ask(
       async () => {

@@ -88,7 +88,7 @@ function closing(opened: Opened, backend: Backend): Backend {
     ...backend,
     store: {
       load: (what) => store.load(what),
-      read: (wants) => store.read(wants),
+      read: (plan) => store.read(plan),
       commit: (changes) => store.commit(changes),
       close: async () => {
         await store.close();

@@ -18,7 +18,7 @@ import { hour, minute, type QueueParameters, second } from "./parameters.ts";
 import { type Bounds, Recent } from "./recent.ts";
 import { SinceWhen } from "./since.ts";
 import type { Situations } from "./situations.ts";
-import type { Held, Tally } from "./tally.ts";
+import type { HeldItem, Tally } from "./tally.ts";
 import { isCertain } from "./tracked.ts";
 
 /** The minimum time without a lease request before the finding `no_consumers`. */
@@ -52,7 +52,11 @@ interface Seen {
   readonly recent: Recent;
   readonly since: SinceWhen;
   /** The items leased at the last check, with their deadlines. */
-  held: readonly { readonly item: Held; readonly grant: Held["grant"]; readonly until: number }[];
+  held: readonly {
+    readonly item: HeldItem;
+    readonly grant: HeldItem["grant"];
+    readonly until: number;
+  }[];
   /** When leases have certainly lapsed. */
   lapses: number[];
   /** The number of faults at the last check. */
@@ -60,7 +64,7 @@ interface Seen {
 }
 
 /** Adds the lease requests of clients. */
-interface Known extends Seen {
+interface KnownQueue extends Seen {
   /** Lease requests without an answer. */
   open: number;
   /** When the last one arrived, including repeated and refused ones. */
@@ -71,7 +75,7 @@ interface Known extends Seen {
 interface Look {
   readonly place: QueueParameters;
   readonly explained: Explanation;
-  readonly known: Known;
+  readonly known: KnownQueue;
   readonly tally: Tally;
   /** No store is slow and every shard is up, so all due work is done. */
   readonly isHealthy: boolean;
@@ -98,7 +102,7 @@ export interface ExplanationsOptions {
 
 export class Explanations {
   readonly #options: ExplanationsOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownQueue>();
   /** Deleted queues: a finding may be about the old or the new queue of the name. */
   readonly #deleted = new Set<string>();
   /** How often stores were full, and when that may last have been reported. */
@@ -136,7 +140,7 @@ export class Explanations {
     this.#deleted.add(queue);
   }
 
-  #knownOf(queue: string): Known {
+  #knownOf(queue: string): KnownQueue {
     return this.#known.getOrInsertComputed(queue, () => ({
       ...{ open: 0, last: 0 },
       ...this.#seenNothing(queue),
@@ -429,7 +433,7 @@ function checkCount(queue: string, said: Finding | undefined, { least, most }: B
   throw new Violation("I18", told);
 }
 
-function lapseOf(held: readonly Held[]): number {
+function lapseOf(held: readonly HeldItem[]): number {
   return Math.min(...held.map(({ grant }) => grant.deadline));
 }
 

@@ -3,18 +3,18 @@
 
 import type { Backend } from "../../stores/backend.ts";
 import type { Item } from "../../stores/item.ts";
+import type { Maintenance, StoredCounts, StoreSize } from "../../stores/maintenance.ts";
 import type {
   Changes,
-  Facts,
   Image,
   Read,
+  ReadPlan,
+  ReadResult,
   Some,
   Store,
-  Wants,
   Written,
 } from "../../stores/store.ts";
 import { SpoiltItems, StoreError, type StoreFault } from "../../stores/store.ts";
-import type { StoredCounts, StoreSize, Upkeep } from "../../stores/upkeep.ts";
 
 export interface CommitFault {
   readonly fault: StoreFault;
@@ -52,7 +52,7 @@ export class StoreControl {
   isLarge = false;
   /** Commits are synced some events after they are written; `copy` returns the undo of one. */
   syncsLater: {
-    readonly soon: (run: () => void) => void;
+    readonly nextTick: (run: () => void) => void;
     readonly copy: () => Unsynced["lose"];
   } | null = null;
   #unsynced: Unsynced | null = null;
@@ -185,11 +185,11 @@ export class StoreControl {
   }
 
   /** `generation`: the one in which the opening of the store began. */
-  wrap({ store, upkeep, ...rest }: Backend, generation: number): Backend {
+  wrap({ store, maintenance, ...rest }: Backend, generation: number): Backend {
     return {
       ...rest,
       store: new FaultyStore(store, this, generation),
-      upkeep: new FaultyUpkeep(upkeep, this, generation),
+      maintenance: new FaultyUpkeep(maintenance, this, generation),
     };
   }
 
@@ -254,10 +254,10 @@ export class StoreControl {
   }
 
   async #sync(generation: number, fault: CommitFault | undefined): Promise<void> {
-    const { soon } = this.syncsLater ?? { soon: queueMicrotask };
+    const { nextTick } = this.syncsLater ?? { nextTick: queueMicrotask };
     // Varies the length, so that different numbers of requests arrive during a sync.
     for (let round = this.commits % 4; round >= 0; round -= 1) {
-      await new Promise<void>((resolve) => soon(resolve));
+      await new Promise<void>((resolve) => nextTick(resolve));
     }
     await this.#syncHeld;
     if (this.isDead(generation)) return silence();
@@ -293,17 +293,17 @@ class FaultyStore implements Store {
     return this.#control.ask(this.#generation, () => this.#store.load(what));
   }
 
-  read(wants: Wants): Promise<Facts> {
+  read(plan: ReadPlan): Promise<ReadResult> {
     const spoilEach = <K, T extends Item>(pages: ReadonlyMap<K, Some<Read<T>>>) =>
       new Map([...pages].map(([key, page]) => [key, this.#control.spoil(page)]));
     return this.#control.ask(this.#generation, async () => {
       if (this.#control.readsHeld !== null) await this.#control.readsHeld;
-      const facts = await this.#store.read(wants);
+      const readResult = await this.#store.read(plan);
       return {
-        ...facts,
-        heads: spoilEach(facts.heads),
-        items: spoilEach(facts.items),
-        scheduled: spoilEach(facts.scheduled),
+        ...readResult,
+        heads: spoilEach(readResult.heads),
+        items: spoilEach(readResult.items),
+        scheduled: spoilEach(readResult.scheduled),
       };
     });
   }
@@ -319,36 +319,36 @@ class FaultyStore implements Store {
   }
 }
 
-class FaultyUpkeep implements Upkeep {
-  readonly #upkeep: Upkeep;
+class FaultyUpkeep implements Maintenance {
+  readonly #maintenance: Maintenance;
   readonly #control: StoreControl;
   readonly #generation: number;
 
-  constructor(upkeep: Upkeep, control: StoreControl, generation: number) {
-    this.#upkeep = upkeep;
+  constructor(maintenance: Maintenance, control: StoreControl, generation: number) {
+    this.#maintenance = maintenance;
     this.#control = control;
     this.#generation = generation;
   }
 
   relieve(): Promise<void> {
-    return this.#control.ask(this.#generation, () => this.#upkeep.relieve());
+    return this.#control.ask(this.#generation, () => this.#maintenance.relieve());
   }
 
   tidy(): Promise<boolean> {
-    return this.#control.ask(this.#generation, () => this.#upkeep.tidy());
+    return this.#control.ask(this.#generation, () => this.#maintenance.tidy());
   }
 
   backup(folder: string): Promise<number | null> {
-    return this.#control.ask(this.#generation, () => this.#upkeep.backup(folder));
+    return this.#control.ask(this.#generation, () => this.#maintenance.backup(folder));
   }
 
   countItems(): Promise<ReadonlyMap<number, StoredCounts> | null> {
     return this.#control.ask(this.#generation, async () =>
-      this.#control.isLarge ? null : this.#upkeep.countItems(),
+      this.#control.isLarge ? null : this.#maintenance.countItems(),
     );
   }
 
   size(): StoreSize {
-    return { ...this.#upkeep.size(), full: this.#control.full };
+    return { ...this.#maintenance.size(), full: this.#control.full };
   }
 }

@@ -5,10 +5,10 @@ import type {
   CompleteRequest,
   Engine,
   ItemEvent,
+  ItemEventKind,
   LeaseRequest,
   ProduceRequest,
   RetryRequest,
-  What,
 } from "../model/api.ts";
 import { Violation } from "./auditor.ts";
 import type { Bundle, Leased } from "./bundle.ts";
@@ -17,7 +17,7 @@ import type { Situations } from "./situations.ts";
 /** An event of an item that a client knows of. */
 interface Told {
   readonly id: string;
-  readonly what: What;
+  readonly what: ItemEventKind;
   /** Before the call was sent. */
   readonly at: number;
   /** `null` = unknown. */
@@ -28,18 +28,18 @@ interface Told {
 const itemsLooked = 20;
 
 /** Possible events of a leased item. */
-const held: readonly What[] = [
+const held: readonly ItemEventKind[] = [
   ...(["completed", "retried", "released", "lapsed", "extended", "removed", "damaged"] as const),
 ];
-const waiting: readonly What[] = [
+const waiting: readonly ItemEventKind[] = [
   ...(["leased", "due", "expired", "removed", "damaged"] as const),
   ...(["redriven", "promoted", "rejected"] as const),
 ];
 /** Possible events after a lease ended: the item waits again, or died. */
-const returned: readonly What[] = [...waiting, "dead", "discarded"];
+const returned: readonly ItemEventKind[] = [...waiting, "dead", "discarded"];
 
 /** The possible next events, by event. */
-const nexts: Readonly<Record<What, readonly What[]>> = {
+const nexts: Readonly<Record<ItemEventKind, readonly ItemEventKind[]>> = {
   ...{ produced: waiting, imported: [...waiting, ...held], due: waiting },
   ...{ promoted: waiting, rejected: ["dead"] },
   ...{ leased: held, extended: held },
@@ -171,7 +171,7 @@ export class Histories {
   }
 
   #note(history: readonly ItemEvent[]): void {
-    const is = (word: What): boolean => history.some(({ what }) => what === word);
+    const is = (word: ItemEventKind): boolean => history.some(({ what }) => what === word);
     if (history[0]?.what !== "produced")
       this.#situations.reached("a history has lost its beginning");
     else if (is("completed")) this.#situations.reached("a history is told from beginning to end");
@@ -180,7 +180,7 @@ export class Histories {
 }
 
 /** Events that give an item another id, if it still exists. */
-const changing: readonly What[] = [
+const changing: readonly ItemEventKind[] = [
   ...(["retried", "released", "lapsed", "due", "expired", "redriven"] as const),
   ...(["promoted", "rejected"] as const),
 ];

@@ -60,7 +60,7 @@ export class Host {
       return;
     }
     next();
-    this.world.soon(() => this.#hearNext());
+    this.world.nextTick(() => this.#hearNext());
   }
 
   kill(): void {
@@ -96,7 +96,7 @@ class HostClock implements Clock {
     return this.#host.world.stamp() + this.#aheadMs;
   }
 
-  raise(instant: number): void {
+  advanceTo(instant: number): void {
     this.#aheadMs += Math.max(0, instant - this.now());
   }
 
@@ -121,9 +121,9 @@ class HostClock implements Clock {
     };
   }
 
-  soon(run: () => void): void {
+  nextTick(run: () => void): void {
     const host = this.#host;
-    host.world.soon(() => host.deliver(run));
+    host.world.nextTick(() => host.deliver(run));
   }
 
   get machine(): Clock {

@@ -4,7 +4,7 @@
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
-import { noWants, type Read, type Store } from "../../stores/store.ts";
+import { noReads, type Read, type Store } from "../../stores/store.ts";
 import { limits } from "../model/limits.ts";
 import { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
@@ -26,7 +26,7 @@ export async function checkMemory(shard: number, memory: Memory, store: Store): 
     throw new Violation("I12", told);
   }
   const ends = { until: Number.MAX_SAFE_INTEGER, keys: 0 };
-  const { next } = (await store.read({ ...noWants, ended: ends })).ended;
+  const { next } = (await store.read({ ...noReads, ended: ends })).ended;
   if (next !== null && memory.uniqueFloor > next + limits.uniqueBunchMs) {
     const told = `a unique key ends at ${next}, and is looked at from ${memory.uniqueFloor} on`;
     throw new Violation("I12", told);

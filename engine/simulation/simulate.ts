@@ -21,7 +21,7 @@ export interface SimulateOptions {
   readonly went?: (seed: number) => boolean;
 }
 
-export interface Found {
+export interface FoundViolation {
   readonly seed: number;
   /** `I1` to `I23`, or `""` if the program itself failed. */
   readonly invariant: string;
@@ -31,7 +31,7 @@ export interface Found {
 export interface Simulated {
   readonly worlds: number;
   readonly sums: WorldReport & { readonly images: number };
-  readonly found: Found | null;
+  readonly found: FoundViolation | null;
 }
 
 /** Stops at the first world with a violation. */

@@ -5,14 +5,14 @@ import type { QueueParameters } from "./parameters.ts";
 import { type Grant, isCertain, isHeld, mayHaveDied, type Tracked } from "./tracked.ts";
 
 /** An item that is certainly leased. */
-export type Held = Tracked & { readonly grant: Grant };
+export type HeldItem = Tracked & { readonly grant: Grant };
 
 export interface Tally {
   /** Items that are certainly ready. */
   readonly ready: number;
   /** Since when one of these is ready; infinite = none, or it may have been leased and requeued. */
   readonly readySince: number;
-  readonly held: readonly Held[];
+  readonly held: readonly HeldItem[];
   /** Items that are certainly scheduled, and when the first of these is due. */
   readonly aside: number;
   readonly dueAt: number;
@@ -36,7 +36,7 @@ export function tallyOf(
   moment: Moment,
 ): Tally {
   const { now, isDoubted, hasUntold } = moment;
-  const held: Held[] = [];
+  const held: HeldItem[] = [];
   let [ready, aside, most] = [0, 0, 0];
   let [readySince, dueAt] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const item of items) {
@@ -65,7 +65,7 @@ function mayBeIn(item: Tracked, name: string, { now, faults }: Moment): boolean 
   return redrivenMax > redriven && produce.queue === name;
 }
 
-function isHeldForSure(item: Tracked, now: number): item is Held {
+function isHeldForSure(item: Tracked, now: number): item is HeldItem {
   const { grant, open } = item;
   if (grant === null || open > 0 || grant.unheardExtends > 0) return false;
   return isHeld(item, grant.id, now);

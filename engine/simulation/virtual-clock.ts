@@ -2,16 +2,16 @@
 // deterministic.
 
 import { setImmediate as eventsAtHand } from "node:timers/promises";
-import { Alarms } from "../model/alarms.ts";
 import type { Clock, Timer } from "../model/clock.ts";
+import { TimerSet } from "../model/timer-set.ts";
 
 /** More rounds of events than this count as an endless loop. */
 const roundsMax = 3_000;
 
 export class VirtualClock implements Clock {
   #now: number;
-  readonly #alarms = new Alarms();
-  #soon: (() => void)[] = [];
+  readonly #timers = new TimerSet();
+  #nextTick: (() => void)[] = [];
 
   constructor(now: number) {
     this.#now = now;
@@ -25,7 +25,7 @@ export class VirtualClock implements Clock {
     return Math.ceil(this.#now);
   }
 
-  raise(instant: number): void {
+  advanceTo(instant: number): void {
     this.#now = Math.max(this.#now, instant);
   }
 
@@ -34,13 +34,13 @@ export class VirtualClock implements Clock {
   }
 
   at(deadline: number, run: () => void): Timer {
-    const { alarm, timer } = this.#alarms.set(deadline, run);
-    if (deadline <= this.#now) this.soon(() => this.#alarms.fire(alarm));
+    const { pending, timer } = this.#timers.set(deadline, run);
+    if (deadline <= this.#now) this.nextTick(() => this.#timers.fire(pending));
     return timer;
   }
 
-  soon(run: () => void): void {
-    this.#soon.push(run);
+  nextTick(run: () => void): void {
+    this.#nextTick.push(run);
   }
 
   get machine(): Clock {
@@ -50,17 +50,17 @@ export class VirtualClock implements Clock {
   /** Runs all events that need no time to pass. */
   async settle(): Promise<void> {
     await this.rounds(roundsMax);
-    if (this.#soon.length > 0) throw new Error(`events do not come to rest; at ${this.#now}`);
+    if (this.#nextTick.length > 0) throw new Error(`events do not come to rest; at ${this.#now}`);
   }
 
   /** Runs events like `settle`, for at most `max` rounds. */
   async rounds(max: number): Promise<void> {
     for (let round = 0; round < max; round += 1) {
-      const runs = this.#soon;
-      this.#soon = [];
+      const runs = this.#nextTick;
+      this.#nextTick = [];
       for (const run of runs) run();
       await eventsAtHand();
-      if (this.#soon.length === 0) return;
+      if (this.#nextTick.length === 0) return;
     }
   }
 
@@ -69,10 +69,10 @@ export class VirtualClock implements Clock {
     const end = this.#now + ms;
     await this.settle();
     for (;;) {
-      const next = this.#alarms.earliest();
+      const next = this.#timers.earliest();
       if (next === undefined || next.deadline > end) break;
       this.#now = Math.max(this.#now, next.deadline);
-      this.#alarms.fire(next);
+      this.#timers.fire(next);
       await this.settle();
     }
     this.#now = end;

@@ -154,7 +154,7 @@ test("hear: a reference to a dead queue that is gone is cut, even if its name is
   catalog.meet(standing(2, dead));
   const queue = create("a", 1, far);
   const change = { shard: 2, run: "", put: [{ ...dead, owner: 8 }], removed: [dead] };
-  expect(catalog.hear({ ...change, version: 1 })).toBe(true);
+  expect(catalog.receiveChange({ ...change, version: 1 })).toBe(true);
   expect(queue.definition.deadQueue).toBe("");
   expect([catalog.targetOf(far)?.owner, catalog.pauseOf(7)]).toEqual([8, undefined]);
 });
@@ -164,12 +164,12 @@ test("hear: what comes again changes nothing, and what was told between or by an
   const one = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
   catalog.meet(standing(2));
   const change = { shard: 2, run: "", version: 1, put: [one], removed: [] };
-  expect(catalog.hear(change)).toBe(true);
-  expect(catalog.hear({ ...change, version: 2, put: [], removed: [one] })).toBe(true);
-  expect(catalog.hear(change)).toBe(true);
+  expect(catalog.receiveChange(change)).toBe(true);
+  expect(catalog.receiveChange({ ...change, version: 2, put: [], removed: [one] })).toBe(true);
+  expect(catalog.receiveChange(change)).toBe(true);
   expect(catalog.targetOf(far)).toBeNull();
-  expect(catalog.hear({ ...change, version: 4 })).toBe(false);
-  expect(catalog.hear({ ...change, version: 3, run: "again" })).toBe(false);
+  expect(catalog.receiveChange({ ...change, version: 4 })).toBe(false);
+  expect(catalog.receiveChange({ ...change, version: 3, run: "again" })).toBe(false);
   catalog.meet({ ...standing(2, one), version: 1 });
   expect(catalog.targetOf(far)).toBeNull();
 });

@@ -1,4 +1,4 @@
-// The queues of the shard. The catalog plans and checks changes; `registrar.ts` commits each plan
+// The queues of the shard. The catalog plans and checks changes; `catalog-changes.ts` commits each plan
 // before it takes effect here.
 
 import type {
@@ -10,11 +10,11 @@ import type {
 } from "../../stores/queue.ts";
 import type { SlotSeq } from "../../stores/store.ts";
 import type { IsShown, QueueChange, QueueSettings } from "../model/api.ts";
-import { ownerOf } from "../model/call-key.ts";
 import type { Clock } from "../model/clock.ts";
 import { formatDuration } from "../model/duration.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { failure, QueueError, tooMany, unknownShardFailure } from "../model/errors.ts";
+import { ownerOf } from "../model/idempotency-key.ts";
 import { limits } from "../model/limits.ts";
 import type { PartitionSettings, Target } from "../model/messages.ts";
 import { shardOf } from "../model/placement.ts";
@@ -27,11 +27,11 @@ import {
 } from "../model/validate.ts";
 import type { Claim, QueueReference, ReferenceChange, Standing } from "../relay/other-shard.ts";
 import { Directory } from "./directory.ts";
-import { LogicalQueue, lastingOf, type Owner } from "./queue.ts";
+import { LogicalQueue, lastingOf, type SlotOwner } from "./queue.ts";
 import type { QueueRules } from "./queue-rules.ts";
 
 /** Caches the settings of the partition as of a revision. */
-interface Owning extends Owner {
+interface Owning extends SlotOwner {
   settings: PartitionSettings | null;
   revision: number;
 }
@@ -96,8 +96,8 @@ export class Catalog implements QueueRules {
   }
 
   /** Takes changes of queues of another shard; returns `false` if earlier ones are missing. */
-  hear(change: ReferenceChange): boolean {
-    if (!this.directory.hear(change)) return false;
+  receiveChange(change: ReferenceChange): boolean {
+    if (!this.directory.receiveChange(change)) return false;
     const removed = new Set(change.removed.map(({ name }) => name));
     if (removed.size === 0) return true;
     for (const queue of this.queues) {
@@ -239,7 +239,7 @@ export class Catalog implements QueueRules {
     return { queueId, slots };
   }
 
-  ownerAt(slot: number): Owner | undefined {
+  ownerAt(slot: number): SlotOwner | undefined {
     return this.#owners.get(slot) ?? undefined;
   }
 
@@ -411,7 +411,7 @@ export class Catalog implements QueueRules {
     return this.#byId.get(queueId);
   }
 
-  settingsOf({ queue, partition }: Owner): PartitionSettings | null {
+  settingsOf({ queue, partition }: SlotOwner): PartitionSettings | null {
     const place = queue.places.get(partition);
     if (place === undefined) return null;
     const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause, uniqueForMs } = queue.definition;

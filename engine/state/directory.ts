@@ -1,10 +1,10 @@
 // The queues of the other shards, as those shards last reported them.
 
 import type {
-  Asker,
   QueueReference,
   ReferenceChange,
-  Said,
+  Requester,
+  ShardVersion,
   Standing,
 } from "../relay/other-shard.ts";
 
@@ -14,7 +14,7 @@ export class Directory {
   /** Queues that are being deleted, by owner. */
   readonly #retired = new Set<number>();
   /** By shard, the version of its last report and the order of its last request. */
-  readonly #heard = new Map<number, Said & Pick<Asker, "order">>();
+  readonly #known = new Map<number, ShardVersion & Pick<Requester, "order">>();
 
   get size(): number {
     return this.#byName.size;
@@ -22,29 +22,29 @@ export class Directory {
 
   /** How many shards have reported their queues. */
   get knownCount(): number {
-    return this.#heard.size;
+    return this.#known.size;
   }
 
   /** Whether that shard has reported its queues. */
   knows(shard: number): boolean {
-    return this.#heard.has(shard);
+    return this.#known.has(shard);
   }
 
   /** The opening that the shard last reported; `null` = none. */
   runOf(shard: number): string | null {
-    return this.#heard.get(shard)?.run ?? null;
+    return this.#known.get(shard)?.run ?? null;
   }
 
   /** Whether the directory has this report of the shard, or a later one. */
-  isCurrent(shard: number, { run, version }: Said): boolean {
-    const heard = this.#heard.get(shard);
-    return heard?.run === run && heard.version >= version;
+  isCurrent(shard: number, { run, version }: ShardVersion): boolean {
+    const known = this.#known.get(shard);
+    return known?.run === run && known.version >= version;
   }
 
   /** Takes a report of the present opening of a shard; returns whether its requests are current. */
   meet({ shard, run, version, order, queues, retiring }: Standing): boolean {
-    const heard = this.#heard.get(shard);
-    const before = heard?.run === run ? heard : { version: -1, order: -1 };
+    const known = this.#known.get(shard);
+    const before = known?.run === run ? known : { version: -1, order: -1 };
     if (version >= before.version) {
       const owners = new Set(queues.map(({ owner }) => owner));
       const removed = [...this.#byOwner.values()].filter((one) => {
@@ -58,25 +58,25 @@ export class Directory {
       version: Math.max(version, before.version),
       order: Math.max(order, before.order),
     };
-    this.#heard.set(shard, { run, ...last });
+    this.#known.set(shard, { run, ...last });
     return isAsked;
   }
 
   /** Whether a request is from the known opening, and newer than all its earlier ones. */
-  admit({ shard, run, order }: Asker): boolean {
-    const heard = this.#heard.get(shard);
-    if (heard?.run !== run || order <= heard.order) return false;
-    this.#heard.set(shard, { ...heard, order });
+  admit({ shard, run, order }: Requester): boolean {
+    const known = this.#known.get(shard);
+    if (known?.run !== run || order <= known.order) return false;
+    this.#known.set(shard, { ...known, order });
     return true;
   }
 
   /** Applies a change; `false` = the opening is unknown, or an earlier change is missing. */
-  hear(change: ReferenceChange): boolean {
+  receiveChange(change: ReferenceChange): boolean {
     const { shard, run, version } = change;
-    const heard = this.#heard.get(shard);
-    if (heard?.run !== run || version > heard.version + 1) return false;
-    if (version === heard.version + 1) {
-      this.#heard.set(shard, { ...heard, version });
+    const known = this.#known.get(shard);
+    if (known?.run !== run || version > known.version + 1) return false;
+    if (version === known.version + 1) {
+      this.#known.set(shard, { ...known, version });
       this.#apply(change);
     }
     return true;

@@ -2,7 +2,7 @@
 // rows while it is decided, and they are kept after its commit, in a ring of bounded size. The
 // history is only in memory, so it costs no writes and starts empty with the shard.
 
-import type { Happened, Happening, Trace, Value } from "../model/messages.ts";
+import type { HistoryEvent, NewHistoryEvent, Trace, Value } from "../model/messages.ts";
 
 /** Bytes of one row with its objects and its place in the ring; the name of the client is extra. */
 const rowBytes = 160;
@@ -12,7 +12,7 @@ const rowsForgotten = 256;
 const happenedMax = 1_000;
 
 /** An event of the items `first` to `last`; `to` and `from` are the places of the first of them. */
-interface Row extends Omit<Happening, "seq"> {
+interface HistoryRow extends Omit<NewHistoryEvent, "seq"> {
   readonly first: number;
   last: number;
   readonly at: number;
@@ -27,14 +27,14 @@ export interface HistoryOf {
 
 /** The rows of one turn; consecutive items with the same event are joined. */
 export class TurnHistory {
-  readonly rows: Row[] = [];
+  readonly rows: HistoryRow[] = [];
   readonly #at: number;
 
   constructor(at: number) {
     this.#at = at;
   }
 
-  add(what: Happening, count = 1): void {
+  add(what: NewHistoryEvent, count = 1): void {
     const before = this.rows.at(-1);
     if (before !== undefined && continues(before, what)) {
       before.last += count;
@@ -46,7 +46,7 @@ export class TurnHistory {
 
   /** Adds an event of many items in order; most are consecutive and have the same client. */
   addEach(
-    { slot, what }: Pick<Happening, "slot" | "what">,
+    { slot, what }: Pick<NewHistoryEvent, "slot" | "what">,
     items: readonly { readonly seq: number }[],
     byOf: (index: number) => string,
   ): void {
@@ -61,7 +61,7 @@ export class TurnHistory {
   }
 }
 
-function continues(before: Row, what: Happening): boolean {
+function continues(before: HistoryRow, what: NewHistoryEvent): boolean {
   const { seq } = what;
   if (before.last + 1 !== seq || before.slot !== what.slot || before.what !== what.what) {
     return false;
@@ -71,7 +71,11 @@ function continues(before: Row, what: Happening): boolean {
   return isNext(before.to, what.to, offset) && isNext(before.from, what.from, offset);
 }
 
-function isNext(before: Happening["to"], next: Happening["to"], offset: number): boolean {
+function isNext(
+  before: NewHistoryEvent["to"],
+  next: NewHistoryEvent["to"],
+  offset: number,
+): boolean {
   if (before === undefined || next === undefined) return before === next;
   return (
     before.shard === next.shard && before.slot === next.slot && before.seq + offset === next.seq
@@ -82,7 +86,7 @@ type Followed = Pick<Extract<Value, { kind: "history" }>, "happened" | "last" | 
 
 export class History {
   /** The oldest chunk is evicted first, as a whole. */
-  readonly #chunks: Row[][] = [];
+  readonly #chunks: HistoryRow[][] = [];
   readonly #bytesMax: number;
   #bytes = 0;
   #since: number;
@@ -128,7 +132,7 @@ export class History {
   }
 
   #on(shard: number, trace: Trace): Followed {
-    const happened: Happened[] = [];
+    const happened: HistoryEvent[] = [];
     let at = trace;
     for (const chunk of this.#chunks) {
       for (const row of chunk) {
@@ -153,7 +157,7 @@ export class History {
   }
 
   #back(shard: number, trace: Trace): Followed {
-    const happened: Happened[] = [];
+    const happened: HistoryEvent[] = [];
     let at = trace;
     for (const row of newestFirst(this.#chunks)) {
       const isHere = "slot" in at && row.slot === at.slot;
@@ -174,24 +178,24 @@ export class History {
   }
 }
 
-function* newestFirst(chunks: readonly Row[][]): Generator<Row> {
+function* newestFirst(chunks: readonly HistoryRow[][]): Generator<HistoryRow> {
   for (let chunk = chunks.length - 1; chunk >= 0; chunk -= 1) {
     const rows = chunks[chunk] ?? [];
-    for (let place = rows.length - 1; place >= 0; place -= 1) yield rows[place] as Row;
+    for (let place = rows.length - 1; place >= 0; place -= 1) yield rows[place] as HistoryRow;
   }
 }
 
-function bytesOf({ by }: Row): number {
+function bytesOf({ by }: HistoryRow): number {
   return rowBytes + by.length;
 }
 
-function happenedOf({ slot, what, at, by }: Row, seq: number): Happened {
+function happenedOf({ slot, what, at, by }: HistoryRow, seq: number): HistoryEvent {
   return { slot, seq, what, at, by };
 }
 
 /** The offset of the item of a row that moved to this place of this shard; `null` = none. */
 function placeIn(
-  { to, first, last }: Row,
+  { to, first, last }: HistoryRow,
   shard: number,
   at: { readonly slot: number; readonly seq: number },
 ): number | null {
@@ -201,7 +205,11 @@ function placeIn(
 }
 
 /** The offset of the item of a row that had this number in an outbox; `null` = none. */
-function offsetIn(end: Row["to"], at: Exclude<Trace, { slot: number }>, row: Row): number | null {
+function offsetIn(
+  end: HistoryRow["to"],
+  at: Exclude<Trace, { slot: number }>,
+  row: HistoryRow,
+): number | null {
   if (end === undefined || end.shard !== ("from" in at ? at.from : at.to)) return null;
   const offset = at.outboundSeq - end.seq;
   return offset >= 0 && offset <= row.last - row.first ? offset : null;

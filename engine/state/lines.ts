@@ -1,20 +1,20 @@
 // The waiting leases of a shard: the lines that the next turn serves, and the leases that a turn
 // without an answer has granted. They outlive an opening of the store and are not stored.
 
-import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, type Failure } from "../model/errors.ts";
 import { Heap } from "../model/heap.ts";
-import type { Grant, LogicalQueue, WaitingLease } from "./queue.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
+import type { LeaseGrant, LogicalQueue, WaitingLease } from "./queue.ts";
 
 /** What a turn has decided for a waiting lease. */
 export interface Granted {
   readonly lease: WaitingLease;
-  readonly outcome: Failure | Grant;
+  readonly outcome: Failure | LeaseGrant;
   readonly slot: number;
   readonly seqs: readonly number[];
 }
 
-export interface Looking {
+export interface LinesToServe {
   readonly queues: Iterable<LogicalQueue>;
   /** Leases that may have been granted before. */
   readonly repeated: readonly WaitingLease[];
@@ -103,7 +103,7 @@ export class Lines {
   }
 
   /** The lease with this key that is not over, or has a pending grant. */
-  withKey({ digest }: CallKey): WaitingLease | undefined {
+  withKey({ digest }: IdempotencyKey): WaitingLease | undefined {
     return this.#keyed.get(digest);
   }
 
@@ -120,7 +120,7 @@ export class Lines {
 
   /** Serves the line again when its rate limit allows more items. */
   rest(queue: LogicalQueue): void {
-    const at = queue.allowance.moreAt ?? Number.POSITIVE_INFINITY;
+    const at = queue.leaseLimiter.moreAt ?? Number.POSITIVE_INFINITY;
     if ((this.#wakeAt.get(queue) ?? Number.POSITIVE_INFINITY) <= at) return;
     this.#wakeAt.set(queue, at);
     this.#wakes.push({ at, queue });
@@ -140,7 +140,7 @@ export class Lines {
     return this.#asked + this.#repeated.size;
   }
 
-  take(now: number): Looking {
+  take(now: number): LinesToServe {
     for (let wake = this.#wakes.peek(); wake !== undefined && wake.at <= now; ) {
       this.#wakeAt.delete(wake.queue);
       this.ready(wake.queue);
@@ -161,11 +161,11 @@ export class Lines {
   }
 
   /** The grant of this key is being withdrawn; until then no lease with the key is served. */
-  withdrawing({ digest }: CallKey): void {
+  withdrawing({ digest }: IdempotencyKey): void {
     this.#withdrawing.add(digest);
   }
 
-  withdrawn({ digest }: CallKey): void {
+  withdrawn({ digest }: IdempotencyKey): void {
     this.#withdrawing.delete(digest);
     const lease = this.#keyed.get(digest);
     if (lease === undefined || lease.isGranted) return;
@@ -189,7 +189,7 @@ export class Lines {
       const { queue } = lease;
       const count = "code" in outcome || outcome.replayed ? 0 : outcome.count;
       queue.line.leave(lease);
-      queue.allowance.granted(count);
+      queue.leaseLimiter.granted(count);
       this.#repeated.delete(lease);
       lease.isGranted = true;
       this.#granted.set(lease, count);
@@ -198,17 +198,17 @@ export class Lines {
   }
 
   /** The turn is void: its leases return to their places. */
-  giveBack(granted: readonly Granted[]): void {
-    for (const { lease } of granted) this.#giveBack(lease);
+  restore(granted: readonly Granted[]): void {
+    for (const { lease } of granted) this.#restore(lease);
   }
 
   /** Returns all leases that no turn will answer to their places. */
   giveBackAll(): void {
-    for (const lease of this.#granted.keys()) this.#giveBack(lease);
+    for (const lease of this.#granted.keys()) this.#restore(lease);
     this.turnEnded();
   }
 
-  #giveBack(lease: WaitingLease): void {
+  #restore(lease: WaitingLease): void {
     const last = this.answered(lease);
     if (last.over) return;
     if (last.queue.deleted) {
@@ -224,10 +224,10 @@ export class Lines {
   /** Returns the lease that gets the answer. */
   answered(lease: WaitingLease): WaitingLease {
     const { queue } = lease;
-    queue.allowance.granted(-(this.#granted.get(lease) ?? 0));
+    queue.leaseLimiter.granted(-(this.#granted.get(lease) ?? 0));
     this.#granted.delete(lease);
     // The part of the rate that the turn did not use is free for other leases.
-    if (queue.allowance.hasRate) this.ready(queue);
+    if (queue.leaseLimiter.hasRate) this.ready(queue);
     const last = latest(lease);
     last.isGranted = false;
     if (last.over) this.#forget(last);

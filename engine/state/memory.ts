@@ -7,7 +7,7 @@ import {
   type EarlyRef,
   type Image,
   type Mark,
-  noWants,
+  noReads,
   type Store,
   type TurnRecord,
 } from "../../stores/store.ts";
@@ -17,9 +17,9 @@ import { Heap } from "../model/heap.ts";
 import type { Passed } from "../model/messages.ts";
 import type { Random } from "../model/random.ts";
 import { arrivedKey, Outbox } from "../relay/outbox.ts";
-import type { Draft } from "../turn/draft.ts";
+import type { ChangeSet } from "../turn/change-set.ts";
 import { epochsIn } from "../turn/label.ts";
-import { byLapse, type Held, Partition, type Run } from "./partition.ts";
+import { byLapse, type LeasedFields, type LeaseRange, Partition } from "./partition.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { QueueRules } from "./queue-rules.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
@@ -31,10 +31,10 @@ const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, 
 const dueTimesRead = 4_096;
 
 /** The fields of a leased item that memory keeps. */
-type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past">;
+type KnownItem = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past">;
 
 /** State that is not in the store, or need not be read again. */
-interface Kept {
+interface MemoryOptions {
   readonly rules: QueueRules;
   /** Passed on because there may be millions; absent: they are read from the store. */
   readonly receipts?: Receipts;
@@ -42,7 +42,7 @@ interface Kept {
    * The memory before. It has the holders of leased items; a sequence number is leased only once.
    * It also has the heads of partitions; `headsBefore` corrects those that the void turn has moved.
    */
-  readonly former?: Pick<Memory, "partitions" | "outbox"> & Pick<Draft, "headsBefore">;
+  readonly former?: Pick<Memory, "partitions" | "outbox"> & Pick<ChangeSet, "headsBefore">;
   /** The epochs of this opening. */
   readonly epochs?: Epochs;
   /** Begins a new epoch, as each opening must. */
@@ -50,7 +50,7 @@ interface Kept {
 }
 
 export interface Holding {
-  readonly items: readonly Known[];
+  readonly items: readonly KnownItem[];
   /** The sum over all items. */
   readonly payloadBytes: number;
   /** The client of each item; absent = unknown. */
@@ -72,7 +72,7 @@ export class Memory {
   isEpochNew: boolean;
   readonly partitions = new Map<number, Partition>();
   /** Every run that still has leased items; the next to lapse is on top. */
-  readonly runs = new Heap<Run>(byLapse);
+  readonly runs = new Heap<LeaseRange>(byLapse);
   /** Partitions by floor: none of their items expires before it. */
   readonly floors = new Heap<{ readonly floor: number; readonly partition: Partition }>({
     less: (a, b) => a.floor < b.floor,
@@ -107,7 +107,7 @@ export class Memory {
   private constructor(
     shard: number,
     image: Image,
-    { rules, receipts, former, epochs, random }: Kept,
+    { rules, receipts, former, epochs, random }: MemoryOptions,
   ) {
     this.rules = rules;
     const stored = epochsIn(image.tags);
@@ -149,7 +149,7 @@ export class Memory {
   static async load(
     shard: number,
     store: Store,
-    kept: Kept,
+    kept: MemoryOptions,
   ): Promise<{ memory: Memory; image: Image }> {
     const image = await store.load({ receipts: kept.receipts === undefined });
     const memory = new Memory(shard, image, kept);
@@ -162,7 +162,7 @@ export class Memory {
     const aside = this.partitions.values().reduce((sum, one) => sum + one.asideCount, 0);
     if (aside === 0) return;
     const waking = { until: Number.MAX_SAFE_INTEGER, items: dueTimesRead };
-    const { found } = (await store.read({ ...noWants, waking })).waking;
+    const { found } = (await store.read({ ...noReads, waking })).waking;
     const left = new Map<Partition, number>();
     for (const { slot, dueAt } of found) {
       const partition = this.partition(slot);
@@ -190,7 +190,7 @@ export class Memory {
   }
 
   /** Updates the load of the partition in its queue and returns the queue; `null` = no owner. */
-  tellQueue({ slot, readyCount: ready, held, asideCount: aside }: Partition): LogicalQueue | null {
+  updateLoad({ slot, readyCount: ready, held, asideCount: aside }: Partition): LogicalQueue | null {
     const owner = this.rules.ownerAt(slot);
     owner?.queue.balance.update(owner.partition, { ready, leased: held.size, aside });
     return owner?.queue ?? null;
@@ -203,8 +203,8 @@ export class Memory {
   }
 
   /** Records a lease of these items, at least one. */
-  hold(partition: Partition, lease: Lease, { items, payloadBytes, holders }: Holding): Run {
-    const run: Run = {
+  hold(partition: Partition, lease: Lease, { items, payloadBytes, holders }: Holding): LeaseRange {
+    const run: LeaseRange = {
       lease,
       seqs: items.map(({ seq }) => seq),
       payloadBytesMean: payloadBytes / items.length,
@@ -212,7 +212,7 @@ export class Memory {
       heldCount: items.length,
     };
     const heldBefore = partition.held.size;
-    let held: Held | null = null;
+    let held: LeasedFields | null = null;
     for (const [index, { seq, createdAt, expireDeadline, attempts, past }] of items.entries()) {
       const holder = holders?.[index] ?? "";
       if (

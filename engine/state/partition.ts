@@ -14,7 +14,7 @@ import type { QueueRules } from "./queue-rules.ts";
 import { ReadyMarks } from "./ready-marks.ts";
 
 /** The items of one lease row that are still leased. */
-export interface Run {
+export interface LeaseRange {
   readonly lease: Lease;
   /** The numbers of its first items, in order; some may have left since. */
   readonly seqs: readonly number[];
@@ -26,8 +26,8 @@ export interface Run {
 }
 
 /** The fields of a leased item that decide its fate; consecutive equal items share one object. */
-export interface Held {
-  readonly run: Run;
+export interface LeasedFields {
+  readonly run: LeaseRange;
   readonly createdAt: number;
   readonly expireDeadline: number;
   readonly attempts: number;
@@ -49,7 +49,7 @@ export interface Recount {
 }
 
 /** By lease deadline; runs with the same deadline are in queue order. */
-export const byLapse: Heaped<Run> = {
+export const byLapse: Heaped<LeaseRange> = {
   less: ({ lease: a }, { lease: b }) =>
     a.leaseDeadline < b.leaseDeadline || (a.leaseDeadline === b.leaseDeadline && a.first < b.first),
   isLive: ({ heldCount }) => heldCount > 0,
@@ -97,9 +97,9 @@ export class Partition {
   clearScheduledFrom = 0;
   /** `null` if no recount is running. */
   recount: Recount | null = null;
-  readonly held = new Map<number, Held>();
-  readonly runs = new Set<Run>();
-  readonly #lapses = new Heap<Run>(byLapse);
+  readonly held = new Map<number, LeasedFields>();
+  readonly runs = new Set<LeaseRange>();
+  readonly #lapses = new Heap<LeaseRange>(byLapse);
   readonly readyMarks = new ReadyMarks();
   readonly dueTimes = new DueTimes();
 
@@ -216,7 +216,7 @@ export class Partition {
     return this.doomedCount + scheduled + (this.clearRetriedBelow > 0 ? this.retriedCount : 0);
   }
 
-  began(run: Run): void {
+  began(run: LeaseRange): void {
     this.runs.add(run);
     this.#lapses.push(run);
   }

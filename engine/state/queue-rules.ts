@@ -1,12 +1,12 @@
 import type { Origin, Pause } from "../../stores/queue.ts";
 import type { PartitionSettings, Target } from "../model/messages.ts";
-import type { LogicalQueue, Owner } from "./queue.ts";
+import type { LogicalQueue, SlotOwner } from "./queue.ts";
 
 /** The current state by which the turns of a shard decide. */
 export interface QueueRules {
   /** `null` = no queue has the slot. */
   settingsAt(slot: number): PartitionSettings | null;
-  ownerAt(slot: number): Owner | undefined;
+  ownerAt(slot: number): SlotOwner | undefined;
   /** Origins of the partition in the slot, see `PartitionPlace`. */
   originsAt(slot: number): readonly Origin[];
   /** The slot in which an item for the queue is put now; `null` = the shard has no such queue. */

@@ -4,19 +4,19 @@
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../../stores/queue.ts";
 import type { ItemCounts, LeaseRequest, QueueCounters, QueueGauges } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
-import { type CallKey, ownerOf, type QueueName } from "../model/call-key.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import type { Failure } from "../model/errors.ts";
-import type { Events, PartitionCounts, Target } from "../model/messages.ts";
+import { type IdempotencyKey, ownerOf, type QueueName } from "../model/idempotency-key.ts";
+import type { ItemEvents, PartitionCounts, Target } from "../model/messages.ts";
 import { copyOf, QueueTotals } from "../model/queue-counters.ts";
 import { unknownPartition } from "../model/validate.ts";
 import type { QueueReference } from "../relay/other-shard.ts";
-import { Allowance } from "./allowance.ts";
 import { Balance } from "./balance.ts";
-import { Line } from "./waiting.ts";
-import { QueueWatch } from "./watch.ts";
+import { LeaseLimiter } from "./lease-limiter.ts";
+import { QueueActivity } from "./queue-activity.ts";
+import { WaitQueue } from "./wait-queue.ts";
 
-export interface Grant {
+export interface LeaseGrant {
   readonly partition: number;
   readonly items: unknown;
   readonly count: number;
@@ -27,12 +27,12 @@ export interface Grant {
 export interface WaitingLease {
   readonly queue: LogicalQueue;
   readonly request: LeaseRequest;
-  readonly key: CallKey | undefined;
+  readonly key: IdempotencyKey | undefined;
   readonly since: number;
   readonly arrival: number;
   readonly deadline: number;
   /** Answers the request, once; later calls do nothing. */
-  readonly settle: (outcome: Failure | Grant) => void;
+  readonly settle: (outcome: Failure | LeaseGrant) => void;
   /** Ends the lease when its client disconnects. Only for waiting leases: it doubles their cost. */
   readonly listen: () => void;
   /** Answers the request if its deadline has passed and nothing was granted. */
@@ -47,7 +47,7 @@ export interface WaitingLease {
   over: boolean;
 }
 
-export interface Owner {
+export interface SlotOwner {
   readonly queue: LogicalQueue;
   readonly partition: number;
 }
@@ -77,8 +77,8 @@ export class LogicalQueue {
   /** By partition, after the last acknowledged turn; `balance` also includes the turns since. */
   readonly counts = new Map<number, PartitionCounts>();
   readonly balance = new Balance();
-  readonly allowance = new Allowance();
-  readonly line = new Line<WaitingLease>();
+  readonly leaseLimiter = new LeaseLimiter();
+  readonly line = new WaitQueue<WaitingLease>();
   /** Lease requests that are not answered, by client. */
   readonly clients = new Map<string, WaitingLease>();
   readonly inFlight: InFlight = {
@@ -90,7 +90,7 @@ export class LogicalQueue {
     import: 0,
   };
   producingCount = 0;
-  readonly watch: QueueWatch;
+  readonly activity: QueueActivity;
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
   #owner: number | null = null;
@@ -109,9 +109,9 @@ export class LogicalQueue {
     this.shard = shard;
     this.#definition = entry.definition;
     this.deadOwner = entry.deadOwner;
-    this.allowance.define(entry.definition);
+    this.leaseLimiter.define(entry.definition);
     this.#clock = clock;
-    this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
+    this.activity = new QueueActivity(clock.now(), entry.definition.updatedAt);
     for (const place of entry.places) this.put(place);
   }
 
@@ -122,10 +122,10 @@ export class LogicalQueue {
   set definition(definition: QueueDefinition) {
     // A pause of other operations, or for another reason, counts as a new pause.
     const isSame = JSON.stringify(definition.pause) === JSON.stringify(this.#definition.pause);
-    if (!isSame) this.watch.pausedAt = definition.updatedAt;
-    this.watch.changedAt = this.#clock.now();
+    if (!isSame) this.activity.pausedAt = definition.updatedAt;
+    this.activity.changedAt = this.#clock.now();
     this.#definition = definition;
-    this.allowance.define(definition);
+    this.leaseLimiter.define(definition);
   }
 
   /** The dead queue was deleted. */
@@ -194,7 +194,7 @@ export class LogicalQueue {
 
   /** How many more items may be leased; 0 or less: none. */
   itemsAllowed(now: number): number {
-    return this.allowance.items(this.balance.leasedCount, now);
+    return this.leaseLimiter.items(this.balance.leasedCount, now);
   }
 
   /** Whether a lease that arrives now finds an item. */
@@ -243,15 +243,16 @@ export class LogicalQueue {
   }
 
   count(partition: number, counts: PartitionCounts, now: number): void {
-    const { watch } = this;
+    const { activity } = this;
     const sums = this.#sums;
-    watch.backlog.roll(now, sums.ready);
+    activity.backlog.roll(now, sums.ready);
     const before = this.counts.get(partition);
     this.counts.set(partition, counts);
-    if (sums.ready === 0) watch.readyAt = now;
+    if (sums.ready === 0) activity.readyAt = now;
     this.#add(counts, before);
-    watch.changedAt = now;
-    watch.clearingMost = sums.clearing === 0 ? 0 : Math.max(watch.clearingMost, sums.clearing);
+    activity.changedAt = now;
+    activity.clearingMost =
+      sums.clearing === 0 ? 0 : Math.max(activity.clearingMost, sums.clearing);
   }
 
   /** The partition does not belong to this queue any more. */
@@ -270,7 +271,7 @@ export class LogicalQueue {
     sums.clearing += (counts.clearing ?? 0) - (before.clearing ?? 0);
   }
 
-  happened(events: Events, now: number): void {
+  happened(events: ItemEvents, now: number): void {
     const {
       leased,
       completed,
@@ -280,12 +281,12 @@ export class LogicalQueue {
       dead = 0,
       discarded = 0,
     } = events.counts;
-    this.watch.changedAt = now;
-    this.watch.lapses.add(lapsed, now);
-    this.watch.deaths.add(dead + discarded, now);
-    if (events.lapsedOf !== undefined) this.watch.lapsedOf.add(events.lapsedOf, now);
-    if (events.diedOf !== undefined) this.watch.diedOf.add(events.diedOf, now);
-    if (leased || completed || retried || released || lapsed) this.watch.movedAt = now;
+    this.activity.changedAt = now;
+    this.activity.lapses.add(lapsed, now);
+    this.activity.deaths.add(dead + discarded, now);
+    if (events.lapsedOf !== undefined) this.activity.lapsedOf.add(events.lapsedOf, now);
+    if (events.diedOf !== undefined) this.activity.diedOf.add(events.diedOf, now);
+    if (leased || completed || retried || released || lapsed) this.activity.movedAt = now;
     this.totals.add(events);
   }
 
@@ -349,7 +350,7 @@ export class LogicalQueue {
       leasePaused: pause?.lease ?? false,
       producePaused: pause?.produce ?? false,
       leasedMax,
-      leaseRate: this.allowance.itemsPerSecond,
+      leaseRate: this.leaseLimiter.itemsPerSecond,
       oldestReadyAt: this.oldestReadyAt,
       nextDueAt: this.nextDueAt,
       counters: { ...this.counters },

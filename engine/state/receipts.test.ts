@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { keyedOperations } from "../model/call-key.ts";
+import { keyedOperations } from "../model/idempotency-key.ts";
 import { seededRandom } from "../simulation/seeded-random.ts";
 import { decodeReceipts, encodeReceipts, type KeptReceipt, Receipts } from "./receipts.ts";
 

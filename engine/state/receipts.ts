@@ -1,10 +1,14 @@
 // Receipts of recent calls with an idempotency key, by digest. There may be millions, so they are
 // in typed arrays. All of them are derived from the store.
 
-import { type CallKey, keyedOperationAt, keyedOperations } from "../model/call-key.ts";
+import {
+  type IdempotencyKey,
+  keyedOperationAt,
+  keyedOperations,
+} from "../model/idempotency-key.ts";
 
 /** Records that a call was done, with the values that are needed to repeat its answer. */
-export interface Receipt extends Omit<CallKey, "text"> {
+export interface Receipt extends Omit<IdempotencyKey, "text"> {
   /** Defined by each kind of request; `null`: the call was withdrawn, and the key is free. */
   readonly values: readonly number[] | null;
 }

@@ -4,40 +4,40 @@
 import type { Item } from "../../stores/item.ts";
 import { limits } from "../model/limits.ts";
 import type { DescribedItem, NewItem } from "../model/messages.ts";
-import type { Asking, Turn } from "../turn/turn-context.ts";
+import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
 
 export function isUnique(item: NewItem): item is DescribedItem {
   return typeof item !== "string" && item.unique !== "";
 }
 
-export function wantUniques({ uniques }: Asking, items: readonly NewItem[]): void {
+export function planUniques({ uniques }: ReadPlanner, items: readonly NewItem[]): void {
   for (const item of items) if (isUnique(item)) uniques.add(item.unique);
 }
 
 /** Whether an earlier turn or this one has written an item with the key. */
-export function isTaken({ draft, facts, now }: Turn, { unique }: DescribedItem): boolean {
-  return draft.unique.has(unique) || (facts.uniques.get(unique) ?? 0) > now;
+export function isTaken({ changeSet, readResult, now }: Turn, { unique }: DescribedItem): boolean {
+  return changeSet.unique.has(unique) || (readResult.uniques.get(unique) ?? 0) > now;
 }
 
 export function takeKey(
-  { draft, memory }: Turn,
+  { changeSet, memory }: Turn,
   { unique: digest }: DescribedItem,
   { slot, seq, until }: Pick<Item, "slot" | "seq"> & { readonly until: number },
 ): void {
-  draft.unique.set(digest, { slot, seq, digest, until });
+  changeSet.unique.set(digest, { slot, seq, digest, until });
   memory.uniqueFloor = Math.min(memory.uniqueFloor, until + limits.uniqueBunchMs);
 }
 
-export function wantEnded(asking: Asking): void {
-  const { memory, now, limits } = asking;
-  if (memory.uniqueFloor <= now) asking.ended = { until: now, keys: limits.sweepItemsMax };
+export function planEnded(planner: ReadPlanner): void {
+  const { memory, now, limits } = planner;
+  if (memory.uniqueFloor <= now) planner.ended = { until: now, keys: limits.sweepItemsMax };
 }
 
 /** Removes a piece of the keys whose time is over. */
-export function forgetEnded({ memory, draft, facts, now }: Turn): void {
+export function forgetEnded({ memory, changeSet, readResult, now }: Turn): void {
   if (memory.uniqueFloor > now) return;
-  const { found, next } = facts.ended;
-  for (const { slot, seq } of found) draft.ununique.add(slot, seq);
+  const { found, next } = readResult.ended;
+  for (const { slot, seq } of found) changeSet.ununique.add(slot, seq);
   if (next === null) memory.uniqueFloor = Number.POSITIVE_INFINITY;
   else memory.uniqueFloor = next <= now ? next : next + limits.uniqueBunchMs;
 }

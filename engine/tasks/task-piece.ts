@@ -7,13 +7,13 @@ import { type Filter, matcherOf } from "../model/filter.ts";
 import { dismiss, retry, wake } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import type { Result } from "../model/messages.ts";
-import { readPast } from "../model/past.ts";
-import { answering, type Kind, type Numbered } from "../operations/kind.ts";
+import { readPast } from "../model/provenance.ts";
+import { answering, type Numbered, type Operation } from "../operations/operation.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
-import { letGo, move, moveScheduled, removeForGood, revive } from "../turn/moves.ts";
+import { endLease, move, moveScheduled, removeForGood, revive } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
-import { keepTask, type Progress, type TaskSpan, told } from "./task.ts";
+import { keepTask, type Progress, type TaskSpan, taskResult } from "./task.ts";
 
 /** The change that a task makes to each item. */
 export type Deed =
@@ -37,10 +37,10 @@ export interface TaskPiece {
   readonly looks: number;
 }
 
-export const taskPiece: Kind<TaskPiece> = {
+export const taskPiece: Operation<TaskPiece> = {
   phase: "within",
   weight: ({ looks }) => looks,
-  wants({ memory, items, scheduled }, requests) {
+  planReads({ memory, items, scheduled }, requests) {
     for (const request of requests) {
       const spans = spansOf(progressOf(memory, request.taskId), request);
       const payloadBytes = Math.ceil(limits.turnBytesMax / spans.length);
@@ -81,7 +81,7 @@ function pageName({ op }: Numbered<TaskPiece>, at: number): string {
   return `task ${op}.${at}`;
 }
 
-type Found = Read<Item> | Read<ScheduledItem>;
+type TaskItem = Read<Item> | Read<ScheduledItem>;
 
 interface Done {
   moved: number;
@@ -90,18 +90,18 @@ interface Done {
 }
 
 function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
-  const { memory, draft } = turn;
+  const { memory, changeSet } = turn;
   const { taskId } = request;
   const before = progressOf(memory, taskId);
   const spans = spansOf(before, request);
-  if (spans.length === 0) return told(memory.tasks.get(taskId) ?? "");
+  if (spans.length === 0) return taskResult(memory.tasks.get(taskId) ?? "");
   const done: Done = { moved: 0, skipped: 0, payloadBytes: 0 };
   const rests = spans.map((span, at) => applyToSpan(turn, request, { span, at, done }));
   const left = [...rests.filter((rest) => rest !== null), ...before.spans.slice(spans.length)];
   const moved = before.moved + done.moved;
   const progress: Progress = { spans: left, moved, skipped: before.skipped + done.skipped };
-  keepTask({ memory, draft }, taskId, JSON.stringify(progress));
-  return told(JSON.stringify(progress));
+  keepTask({ memory, changeSet }, taskId, JSON.stringify(progress));
+  return taskResult(JSON.stringify(progress));
 }
 
 function isEnough({ limit }: TaskPiece, { moved, payloadBytes }: Done): boolean {
@@ -116,7 +116,9 @@ function applyToSpan(
 ): TaskSpan | null {
   const partition = turn.memory.partition(span.slot);
   if (partition.settings === null) return null;
-  const page = (span.aside ? turn.facts.scheduled : turn.facts.items).get(pageName(request, at));
+  const page = (span.aside ? turn.readResult.scheduled : turn.readResult.items).get(
+    pageName(request, at),
+  );
   const isMeant = matcherOf(request.filter);
   let { next } = span;
   for (const item of page?.found ?? []) {
@@ -134,13 +136,13 @@ function applyToSpan(
   return isThrough ? null : { ...span, next };
 }
 
-function isThere({ draft }: Turn, partition: Partition, item: Found): boolean {
+function isThere({ changeSet }: Turn, partition: Partition, item: TaskItem): boolean {
   const { slot, seq, damaged } = item;
-  return !damaged && !partition.isCleared(item) && !draft.hasLeft(slot, seq);
+  return !damaged && !partition.isCleared(item) && !changeSet.hasLeft(slot, seq);
 }
 
 /** A `retry` applies to leased items of the holder, all else to items that are not leased. */
-function appliesTo({ held }: Partition, item: Found, deed: Deed): boolean {
+function appliesTo({ held }: Partition, item: TaskItem, deed: Deed): boolean {
   const holder = "dueAt" in item ? undefined : held.get(item.seq)?.holder;
   if (deed.action !== "retry") return holder === undefined;
   return holder !== undefined && (deed.holder === "" || deed.holder === holder);
@@ -148,7 +150,7 @@ function appliesTo({ held }: Partition, item: Found, deed: Deed): boolean {
 
 type Outcome = "moved" | "skipped";
 
-function applyDeed(turn: Turn, partition: Partition, item: Found, deed: Deed): Outcome {
+function applyDeed(turn: Turn, partition: Partition, item: TaskItem, deed: Deed): Outcome {
   switch (deed.action) {
     case "redrive":
       return redrive(turn, partition, item, deed.to);
@@ -165,7 +167,7 @@ function applyDeed(turn: Turn, partition: Partition, item: Found, deed: Deed): O
 }
 
 /** An item without a destination stays; a queue that is being deleted is not a destination. */
-function redrive(turn: Turn, partition: Partition, item: Found, to: string): Outcome {
+function redrive(turn: Turn, partition: Partition, item: TaskItem, to: string): Outcome {
   const { rules } = turn.memory;
   const target = rules.targetOf(to || (readPast(item.past).queue ?? ""));
   if (target === null || !rules.isOpen(target.owner)) return "skipped";
@@ -173,7 +175,7 @@ function redrive(turn: Turn, partition: Partition, item: Found, to: string): Out
   return "moved";
 }
 
-function promote(turn: Turn, partition: Partition, item: Found): Outcome {
+function promote(turn: Turn, partition: Partition, item: TaskItem): Outcome {
   if (!("dueAt" in item)) return "skipped";
   const fate = wake(item, turn.now);
   moveScheduled(turn, partition, item, {
@@ -184,7 +186,7 @@ function promote(turn: Turn, partition: Partition, item: Found): Outcome {
 }
 
 /** Items stay if there is no dead queue, because they would be lost. */
-function rejectItem(turn: Turn, partition: Partition, item: Found, reason: string): Outcome {
+function rejectItem(turn: Turn, partition: Partition, item: TaskItem, reason: string): Outcome {
   if (partition.settings?.dead == null) return "skipped";
   const parting = { fate: dismiss(item), what: "rejected", ...(reason && { reason }) } as const;
   if ("dueAt" in item) moveScheduled(turn, partition, item, parting);
@@ -193,16 +195,16 @@ function rejectItem(turn: Turn, partition: Partition, item: Found, reason: strin
 }
 
 /** Its attempt counts. It stays leased if the queue would lose it for lack of a dead queue. */
-function retryHeld(turn: Turn, partition: Partition, { seq }: Found, reason: string): Outcome {
+function retryHeld(turn: Turn, partition: Partition, { seq }: TaskItem, reason: string): Outcome {
   const held = partition.held.get(seq);
   const { settings } = partition;
   if (held === undefined || settings === null) return "skipped";
   const fate = retry(held, settings, turn.now, null);
   if (fate.to === "dead" && settings.dead === null) return "skipped";
-  letGo(turn, partition, seq, held);
+  endLease(turn, partition, seq, held);
   const parting = { fate, what: "retried", ...(reason && { reason }) } as const;
   // The retry is not attributed to its holder.
   move(turn, partition, { ...held, seq, holder: "" }, parting);
-  turn.draft.count(partition.slot, "retried");
+  turn.changeSet.count(partition.slot, "retried");
   return "moved";
 }

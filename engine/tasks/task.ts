@@ -4,10 +4,10 @@
 import type { StoredTask } from "../../stores/store.ts";
 import type { ItemState } from "../model/api.ts";
 import type { Result } from "../model/messages.ts";
-import { answering, type Kind } from "../operations/kind.ts";
+import { answering, type Operation } from "../operations/operation.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
-import type { Draft } from "../turn/draft.ts";
+import type { ChangeSet } from "../turn/change-set.ts";
 
 /** Numbers of a slot from `next` to before `before` that a task has yet to process. */
 export interface TaskSpan {
@@ -31,10 +31,10 @@ export interface Task {
   readonly text: string;
 }
 
-export const task: Kind<Task> = {
+export const task: Operation<Task> = {
   phase: "within",
-  decide: answering(({ memory, draft }, { taskId, text }) =>
-    keepTask({ memory, draft }, taskId, text),
+  decide: answering(({ memory, changeSet }, { taskId, text }) =>
+    keepTask({ memory, changeSet }, taskId, text),
   ),
 };
 
@@ -53,12 +53,12 @@ export interface TaskBegin extends Marks {
   readonly taskId: string;
 }
 
-export const taskBegin: Kind<TaskBegin> = {
+export const taskBegin: Operation<TaskBegin> = {
   phase: "within",
-  decide: answering(({ memory, draft }, { taskId, owner, slots, states, spans }) => {
+  decide: answering(({ memory, changeSet }, { taskId, owner, slots, states, spans }) => {
     const known = memory.tasks.get(taskId);
     // The previous answer was lost; the marks stay as they were.
-    if (known !== undefined) return told(known);
+    if (known !== undefined) return taskResult(known);
     const isOwn = (slot: number) => memory.rules.ownerAt(slot)?.queue.owner === owner;
     const whole = slots
       .filter(isOwn)
@@ -67,7 +67,7 @@ export const taskBegin: Kind<TaskBegin> = {
       );
     const named = spans.filter(({ slot }) => isOwn(slot));
     const progress: Progress = { spans: [...whole, ...named], moved: 0, skipped: 0 };
-    return keepTask({ memory, draft }, taskId, JSON.stringify(progress));
+    return keepTask({ memory, changeSet }, taskId, JSON.stringify(progress));
   }),
 };
 
@@ -103,16 +103,16 @@ export function moveTask(
 
 interface Keeping {
   readonly memory: Memory;
-  readonly draft: Draft;
+  readonly changeSet: ChangeSet;
 }
 
-export function keepTask({ memory, draft }: Keeping, taskId: string, text: string): Result {
+export function keepTask({ memory, changeSet }: Keeping, taskId: string, text: string): Result {
   if (text === "") memory.tasks.delete(taskId);
   else memory.tasks.set(taskId, text);
-  draft.tasks.set(taskId, text);
-  return told(text);
+  changeSet.tasks.set(taskId, text);
+  return taskResult(text);
 }
 
-export function told(text: string): Result {
+export function taskResult(text: string): Result {
   return { ok: true, value: { kind: "task", text } };
 }

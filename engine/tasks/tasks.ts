@@ -3,15 +3,15 @@
 
 import type { StoredTask } from "../../stores/store.ts";
 import type { Search } from "../insight/search.ts";
-import type { Request } from "../kinds.ts";
 import type * as api from "../model/api.ts";
 import { assert } from "../model/assert.ts";
-import { type CallKey, callKey, keyTaken } from "../model/call-key.ts";
 import type { Clock } from "../model/clock.ts";
 import { countChanged, failure, lateLong, noSuchTask, QueueError } from "../model/errors.ts";
 import type { Filter } from "../model/filter.ts";
+import { type IdempotencyKey, idempotencyKey, keyTaken } from "../model/idempotency-key.ts";
 import { limits } from "../model/limits.ts";
 import { checkRepair, checkTask, repairStates, unknownQueue } from "../model/validate.ts";
+import type { Request } from "../operations.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { Timing } from "../turn/inbox.ts";
@@ -137,7 +137,7 @@ export class Tasks {
     }
     const operation = plan.action === "redrive" ? "redrive" : "repair";
     const asked = JSON.stringify({ ...request, queue: 0 });
-    const key = callKey(requestKey, { queue: queue.lasting, operation, asked });
+    const key = idempotencyKey(requestKey, { queue: queue.lasting, operation, asked });
     const { digest, fingerprint } = key;
     const before = this.#rememberedFor(key);
     const starting = this.#starting.get(digest);
@@ -159,7 +159,7 @@ export class Tasks {
   }
 
   /** Tasks are remembered as long as receipts. */
-  #rememberedFor({ digest }: CallKey): Definition | undefined {
+  #rememberedFor({ digest }: IdempotencyKey): Definition | undefined {
     const { clock, receiptsWindowMs } = this.#options;
     const since = clock.now() - receiptsWindowMs;
     return this.#tasks

@@ -2,7 +2,7 @@
 
 import type { Pause } from "../../stores/queue.ts";
 import type { Clock } from "../model/clock.ts";
-import { type Grant, LogicalQueue, type WaitingLease } from "../state/queue.ts";
+import { type LeaseGrant, LogicalQueue, type WaitingLease } from "../state/queue.ts";
 
 export interface SampleRules {
   readonly slot: number;
@@ -63,6 +63,6 @@ export function sampleLease(
   };
 }
 
-export function isGrant(outcome: object): outcome is Grant {
+export function isGrant(outcome: object): outcome is LeaseGrant {
   return "items" in outcome;
 }

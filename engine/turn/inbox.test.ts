@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { Request } from "../kinds.ts";
 import { failure, reopeningFailure } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { Result } from "../model/messages.ts";
+import type { Request } from "../operations.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Inbox } from "./inbox.ts";
 

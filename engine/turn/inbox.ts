@@ -1,7 +1,6 @@
 // Requests to a shard from their arrival to their answer. They outlive an opening of the store:
 // after it is opened again, turns decide the requests that no commit has decided.
 
-import { kindOf, type NumberedRequest, type Request } from "../kinds.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import {
   backlogFailure,
@@ -13,6 +12,7 @@ import {
 } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { Answer, Result } from "../model/messages.ts";
+import { type NumberedRequest, operationOf, type Request } from "../operations.ts";
 
 /** When and how a request is answered if its shard has not done so. */
 export interface Timing {
@@ -199,5 +199,5 @@ export class Inbox {
 }
 
 function weightOf(request: Request): number {
-  return kindOf(request).weight?.(request) ?? 1;
+  return operationOf(request).weight?.(request) ?? 1;
 }

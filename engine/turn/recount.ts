@@ -2,12 +2,12 @@
 // changes anything, while store and memory agree. Items that leave the counted part are subtracted,
 // so the result is exact, and a recount of any size delays no other request for long.
 
-import type { Upkeep } from "../../stores/upkeep.ts";
-import type { Kind } from "../operations/kind.ts";
+import type { Maintenance } from "../../stores/maintenance.ts";
+import type { Operation } from "../operations/operation.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
-import { lowerFloor } from "./moves.ts";
-import { type Asking, settleLater, type Turn } from "./turn-context.ts";
+import { lowerFloor } from "./item-transitions.ts";
+import { type ReadPlanner, settleLater, type Turn } from "./turn-context.ts";
 
 /** Answered once these slots are recounted. */
 export interface Recounting {
@@ -15,7 +15,7 @@ export interface Recounting {
   readonly slots: readonly number[];
 }
 
-export const recount: Kind<Recounting> = {
+export const recount: Operation<Recounting> = {
   phase: "within",
   decide(turn, requests) {
     for (const request of requests) {
@@ -43,7 +43,7 @@ export function beginRecount(memory: Memory, partition: Partition): void {
 }
 
 /** One partition at a time. */
-export function wantRecount({ memory, marks, scheduledMarks }: Asking): void {
+export function planRecount({ memory, marks, scheduledMarks }: ReadPlanner): void {
   const [partition] = memory.recounting;
   if (!partition?.recount) return;
   const { slot, recount, nextSeq: before } = partition;
@@ -52,12 +52,12 @@ export function wantRecount({ memory, marks, scheduledMarks }: Asking): void {
   scheduledMarks.push({ name, slot, from: recount.scheduledBefore, before, limit });
 }
 
-/** Counts the next piece. The draft must be empty, because its changes are not in the store. */
-export function recountPiece({ memory, facts, draft }: Turn): void {
+/** Counts the next piece. The change set must be empty, because its changes are not in the store. */
+export function recountPiece({ memory, readResult, changeSet }: Turn): void {
   const [partition] = memory.recounting;
   const name = `recount ${partition?.slot}`;
-  const items = facts.marks.get(name);
-  const aside = facts.scheduledMarks.get(name);
+  const items = readResult.marks.get(name);
+  const aside = readResult.scheduledMarks.get(name);
   if (!partition?.recount || items === undefined || aside === undefined) return;
   const { recount } = partition;
   for (const { seq, createdAt } of items.found) {
@@ -75,8 +75,8 @@ export function recountPiece({ memory, facts, draft }: Turn): void {
   // The recount may have found unknown items, and their expire deadlines are unknown too.
   lowerFloor(memory, partition, 0);
   memory.recounting.delete(partition);
-  draft.touched.add(partition);
-  draft.tallied.add(partition);
+  changeSet.touched.add(partition);
+  changeSet.tallied.add(partition);
 }
 
 /**
@@ -84,8 +84,8 @@ export function recountPiece({ memory, facts, draft }: Turn): void {
  * in items. Nothing else detects damage that hides a row. If the store is too large to count, a
  * lease without items still shows that at least one item is missing.
  */
-export async function setCountsRight(upkeep: Upkeep, memory: Memory): Promise<number> {
-  const stored = await upkeep.countItems();
+export async function setCountsRight(maintenance: Maintenance, memory: Memory): Promise<number> {
+  const stored = await maintenance.countItems();
   let miscounted = 0;
   for (const [slot, { items, scheduled }] of stored ?? []) {
     const partition = memory.partition(slot);

@@ -3,7 +3,7 @@
 import type { CatalogEntry } from "../../stores/queue.ts";
 import type { OutboxCount, StoredTask } from "../../stores/store.ts";
 import type { Epochs } from "../model/epochs.ts";
-import type { Answer, Events, PartitionCounts, Passed } from "../model/messages.ts";
+import type { Answer, ItemEvents, PartitionCounts, Passed } from "../model/messages.ts";
 import type { Granted } from "../state/lines.ts";
 
 /** A shard's report after each turn. */
@@ -12,7 +12,7 @@ export interface Report {
   readonly granted: readonly Granted[];
   /** For every partition that the turn touched. */
   readonly counts: readonly PartitionCounts[];
-  readonly events: readonly Events[];
+  readonly events: readonly ItemEvents[];
   /** Waiting items by queue, for every shard whose outbox has changed. */
   readonly outbox: readonly ShardOutbox[];
   readonly commit: CommitReport | null;
@@ -38,7 +38,7 @@ export interface ShardOutbox {
 }
 
 /** A shard's report once it has read its store. */
-export interface Opened {
+export interface OpenedReport {
   readonly epochs: Epochs;
   readonly queues: readonly CatalogEntry[];
   readonly counts: readonly PartitionCounts[];
@@ -49,7 +49,7 @@ export interface Opened {
   /** Answers of a turn that was committed before the store failed, but not answered. */
   readonly answers: readonly Answer[];
   readonly granted: readonly Granted[];
-  readonly events: readonly Events[];
+  readonly events: readonly ItemEvents[];
   /** Requests that wait for work that continues. */
   readonly settling: readonly number[];
   readonly receipts: number;

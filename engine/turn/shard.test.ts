@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { nothing } from "../../stores/conformance/values.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Changes, SpoiltItems, type Store, StoreError } from "../../stores/store.ts";
-import type { Request } from "../kinds.ts";
 import type { LeasedItem } from "../model/api.ts";
 import { failure } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { PartitionSettings, Result } from "../model/messages.ts";
+import type { Request } from "../operations.ts";
 import {
   copyOf,
   hour,
@@ -19,7 +19,7 @@ import {
 } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { payloadBytes } from "../state/payload.ts";
-import type { Grant, LogicalQueue } from "../state/queue.ts";
+import type { LeaseGrant, LogicalQueue } from "../state/queue.ts";
 import { isGrant, sampleLease, sampleQueue, sampleQueueId } from "../testing/sample-queue.ts";
 import type { Timing } from "./inbox.ts";
 import type { Report } from "./report.ts";
@@ -60,7 +60,7 @@ interface Leasing {
   readonly batchSize: number;
 }
 
-type Told = Result | Grant;
+type Told = Result | LeaseGrant;
 
 /** The deadlines of all timers. */
 function timersOf(clock: VirtualClock): Set<{ readonly deadline: number }> {
@@ -99,13 +99,13 @@ async function setupShard({
   const openStore = async () => {
     openings += 1;
     await opening(image);
-    const { store, upkeep } = openMemoryStore({ tag: "", image });
+    const { store, maintenance } = openMemoryStore({ tag: "", image });
     const slow: Store = {
       load: (what) => store.load(what),
-      async read(wants) {
+      async read(plan) {
         calls.push("read");
         await before.read?.();
-        return store.read(wants);
+        return store.read(plan);
       },
       async commit(changes) {
         calls.push("commit");
@@ -124,7 +124,7 @@ async function setupShard({
     };
     return {
       store: slow,
-      upkeep: { ...upkeep, ...(before.tidy && { tidy: before.tidy }) },
+      maintenance: { ...maintenance, ...(before.tidy && { tidy: before.tidy }) },
     };
   };
   const partitions = [0, 1].map((slot) => ({ slot, ...settingsOfQueue, ...settings }));
@@ -908,8 +908,8 @@ test("a shard decides nothing before its first request, also if an instant is kn
     events: { opened: () => null },
   });
   const queue = sampleQueue({ slot: 0, ...settingsOfQueue }, clock);
-  queue.allowance.define({ ...queue.definition, leaseRate: "1/1m" });
-  queue.allowance.spend(1, clock.now());
+  queue.leaseLimiter.define({ ...queue.definition, leaseRate: "1/1m" });
+  queue.leaseLimiter.spend(1, clock.now());
   const nothing = () => undefined;
   shard.lines.join(sampleLease(queue, { arrival: 1, batchSize: 1, settle: nothing }), false);
   shard.look();

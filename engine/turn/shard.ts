@@ -3,22 +3,22 @@
 
 import type { Backend } from "../../stores/backend.ts";
 import { StoreError } from "../../stores/store.ts";
-import type { Request } from "../kinds.ts";
 import type { LeasedItem } from "../model/api.ts";
-import type { CallKey } from "../model/call-key.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { closingFailure, type Failure, QueueError } from "../model/errors.ts";
 import { Observations } from "../model/histogram.ts";
+import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { Result, Value } from "../model/messages.ts";
 import type { Random } from "../model/random.ts";
+import type { Request } from "../operations.ts";
 import { type Granted, Lines } from "../state/lines.ts";
 import type { Memory } from "../state/memory.ts";
 import type { QueueRules } from "../state/queue-rules.ts";
-import { RecentCount } from "../state/window.ts";
+import { RecentCount } from "../state/recent-window.ts";
 import { Inbox, type Settle, type Timing } from "./inbox.ts";
-import type { CommitReport, Opened, Report } from "./report.ts";
+import type { CommitReport, OpenedReport, Report } from "./report.ts";
 import { type Remains, Turns } from "./turns.ts";
 
 export interface ShardEvents {
@@ -28,7 +28,7 @@ export interface ShardEvents {
   /** The outcome of a waiting lease; `isLate`: known only after the store was opened again. */
   granted(granted: Granted, isLate: boolean): void;
   /** The store is open. The returned request is decided before all waiting ones. */
-  opened(opened: Opened): Extract<Request, { kind: "refresh" }> | null;
+  opened(opened: OpenedReport): Extract<Request, { kind: "refresh" }> | null;
   down(cause: unknown, lostCommits: number): void;
 }
 
@@ -157,7 +157,7 @@ export class Shard {
   }
 
   /** Whether a call with the key may have been done; `true` while the store is not open. */
-  remembers({ digest }: CallKey): boolean {
+  remembers({ digest }: IdempotencyKey): boolean {
     return this.#turns?.remembers(digest) ?? true;
   }
 
@@ -165,7 +165,7 @@ export class Shard {
   #wakeSoon(): void {
     if (this.#isWaking) return;
     this.#isWaking = true;
-    this.#machine.soon(() => {
+    this.#machine.nextTick(() => {
       this.#isWaking = false;
       this.#turns?.wake();
     });
@@ -205,7 +205,7 @@ export class Shard {
     }
   }
 
-  #opened(opened: Opened): void {
+  #opened(opened: OpenedReport): void {
     this.epochs = opened.epochs;
     this.counters.quarantined = opened.quarantined;
     // Added up: each opening corrects the counts that it reports.

@@ -6,11 +6,11 @@ import type { Read } from "../../stores/store.ts";
 import { expire, hasExpired, lapse, wake } from "../model/lifecycle.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { Memory } from "../state/memory.ts";
-import type { Partition, Run } from "../state/partition.ts";
-import { forgetEnded, wantEnded } from "../state/unique.ts";
-import { letGo, move, moveScheduled, quarantine, remove } from "./moves.ts";
-import { forgetReceipts, nextForget } from "./repeated.ts";
-import type { Asking, Turn } from "./turn-context.ts";
+import type { LeaseRange, Partition } from "../state/partition.ts";
+import { forgetEnded, planEnded } from "../state/unique.ts";
+import { forgetReceipts, nextForget } from "./idempotency.ts";
+import { endLease, move, moveScheduled, quarantine, remove } from "./item-transitions.ts";
+import type { ReadPlanner, Turn } from "./turn-context.ts";
 
 /** Partitions whose heads one turn searches. At least one item of each is read, of any size. */
 const expiringMax = 16;
@@ -37,19 +37,19 @@ export function nextDue(memory: Memory, bounds: TurnLimits, now: number): number
   return clearing.size + recounting.size > 0 ? now : nextSweep(memory, bounds);
 }
 
-export function wantSweep(asking: Asking): void {
-  const { memory, now, limits } = asking;
+export function planSweep(planner: ReadPlanner): void {
+  const { memory, now, limits } = planner;
   const items = limits.sweepItemsMax;
-  if (memory.wakeFloor <= now) asking.waking = { until: now, items };
-  if (memory.earlyFloor <= now) asking.early = { after: memory.earlyAfter, until: now, items };
-  wantEnded(asking);
+  if (memory.wakeFloor <= now) planner.waking = { until: now, items };
+  if (memory.earlyFloor <= now) planner.early = { after: memory.earlyAfter, until: now, items };
+  planEnded(planner);
   gatherExpiring(memory, now);
   const payloadBytes = Math.ceil(limits.turnBytesMax / memory.expiring.size);
   for (const partition of memory.expiring) {
     const { slot, committedSeq } = partition;
     const limit = { items: partition.hasMoreExpired ? headItemsMore : headItems, payloadBytes };
     const span = { slot, from: expireFrom(partition), before: committedSeq };
-    asking.items.push({ name: `expiring ${slot}`, ...span, limit });
+    planner.items.push({ name: `expiring ${slot}`, ...span, limit });
   }
 }
 
@@ -91,7 +91,7 @@ export function sweep(turn: Turn): void {
   const budget = new Budget(turn.limits);
   // Update the floors first: later moves of this turn lower them again.
   noteFloors(turn);
-  for (const lease of turn.memory.emptied.splice(0)) turn.draft.unlease(lease);
+  for (const lease of turn.memory.emptied.splice(0)) turn.changeSet.unlease(lease);
   forgetReceipts(turn, limits.receiptsForgottenMax);
   forgetEnded(turn);
   lapseLeases(turn, budget);
@@ -101,11 +101,12 @@ export function sweep(turn: Turn): void {
 }
 
 /** Takes the new floors from the reads of this turn. */
-function noteFloors({ memory, facts, now }: Turn): void {
-  if (memory.wakeFloor <= now) memory.wakeFloor = facts.waking.next ?? Number.POSITIVE_INFINITY;
+function noteFloors({ memory, readResult, now }: Turn): void {
+  if (memory.wakeFloor <= now)
+    memory.wakeFloor = readResult.waking.next ?? Number.POSITIVE_INFINITY;
   if (memory.earlyFloor > now) return;
-  const last = facts.early.found.at(-1);
-  const next = facts.early.next ?? Number.POSITIVE_INFINITY;
+  const last = readResult.early.found.at(-1);
+  const next = readResult.early.next ?? Number.POSITIVE_INFINITY;
   memory.earlyFloor = next;
   memory.lookedEarly(next <= now && last !== undefined ? last : null);
 }
@@ -120,21 +121,21 @@ function lapseLeases(turn: Turn, budget: Budget): void {
 }
 
 /** Lapses a run as far as the budget allows; the next turn continues. */
-function lapseRun(turn: Turn, run: Run, budget: Budget): void {
+function lapseRun(turn: Turn, run: LeaseRange, budget: Budget): void {
   const partition = turn.memory.partition(run.lease.slot);
   while (run.next < run.seqs.length && !budget.isSpent) {
     const seq = run.seqs[run.next] as number;
     run.next += 1;
     const held = partition.held.get(seq);
     if (held?.run !== run) continue;
-    letGo(turn, partition, seq, held);
+    endLease(turn, partition, seq, held);
     budget.spend(run.payloadBytesMean);
-    turn.draft.count(partition.slot, "lapsed");
-    turn.draft.lapsedOf(partition.slot, held.holder);
+    turn.changeSet.count(partition.slot, "lapsed");
+    turn.changeSet.lapsedOf(partition.slot, held.holder);
     const item = { ...held, seq };
     if (partition.settings === null) {
       remove(turn, partition, item);
-      turn.draft.history?.add({ slot: partition.slot, seq, what: "removed", by: "" });
+      turn.changeSet.history?.add({ slot: partition.slot, seq, what: "removed", by: "" });
     } else {
       const fate = lapse(item, partition.settings, turn.now);
       move(turn, partition, item, { fate, what: "lapsed" });
@@ -143,8 +144,8 @@ function lapseRun(turn: Turn, run: Run, budget: Budget): void {
 }
 
 function wakeScheduled(turn: Turn, budget: Budget): void {
-  const { memory, facts, now } = turn;
-  for (const item of facts.waking.found) {
+  const { memory, readResult, now } = turn;
+  for (const item of readResult.waking.found) {
     if (budget.isSpent) {
       memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(item));
       return;
@@ -160,12 +161,12 @@ function wakeScheduled(turn: Turn, budget: Budget): void {
 
 /** Skips leased items: they are checked when their lease ends. */
 function expireEarly(turn: Turn, budget: Budget): void {
-  const { memory, draft, facts } = turn;
-  for (const item of facts.early.found) {
+  const { memory, changeSet, readResult } = turn;
+  for (const item of readResult.early.found) {
     const { slot, seq, expireDeadline } = item;
     const partition = memory.partition(slot);
     if (partition.held.has(seq) || seq < partition.clearReadyBelow) continue;
-    if (draft.hasLeft(slot, seq)) continue;
+    if (changeSet.hasLeft(slot, seq)) continue;
     if (budget.isSpent) {
       memory.cameEarly(expireDeadline);
       return;
@@ -191,13 +192,13 @@ function expireHeads(turn: Turn, budget: Budget): void {
 /** The new floor of the partition; `null` if the next turn has to read more of its head. */
 function expireHead(turn: Turn, partition: Partition, budget: Budget): number | null {
   const { slot } = partition;
-  const page = turn.facts.items.get(`expiring ${slot}`);
+  const page = turn.readResult.items.get(`expiring ${slot}`);
   if (page === undefined) return null;
   partition.expireFrom = expireFrom(partition);
   for (const item of page.found) {
     if (item.seq < partition.expireFrom) continue;
     const held = partition.held.get(item.seq);
-    const isHere = held === undefined && !turn.draft.hasLeft(slot, item.seq);
+    const isHere = held === undefined && !turn.changeSet.hasLeft(slot, item.seq);
     if (isHere && !item.damaged && !item.early && !hasExpired(item, turn.now)) {
       sawReady(turn, partition, item);
       return item.expireDeadline;
@@ -215,8 +216,8 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
 }
 
 /** Records a ready item that was read anyway; after a start this sets `oldestReadyAt`. */
-function sawReady({ draft }: Turn, partition: Partition, { seq, queuedAt }: Item): void {
-  if (partition.readyMarks.isUnknown) draft.touched.add(partition);
+function sawReady({ changeSet }: Turn, partition: Partition, { seq, queuedAt }: Item): void {
+  if (partition.readyMarks.isUnknown) changeSet.touched.add(partition);
   partition.readyMarks.saw(seq, queuedAt);
 }
 

@@ -1,34 +1,34 @@
 // The types that the steps of a turn share: the reads that they need, and the turn that they
 // change.
 
-import type { Facts, Page, Wants } from "../../stores/store.ts";
+import type { Page, ReadPlan, ReadResult } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
 import type { TurnLimits } from "../model/limits.ts";
 import { done, type Result } from "../model/messages.ts";
 import type { History } from "../state/history.ts";
-import type { Lines, Looking } from "../state/lines.ts";
+import type { Lines, LinesToServe } from "../state/lines.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
-import { inOrder } from "./draft.ts";
-import type { Scene } from "./moves.ts";
+import { inOrder } from "./change-set.ts";
+import type { StepContext } from "./item-transitions.ts";
 
 /** Collects the reads that a turn needs before it is decided. */
-export class Asking {
+export class ReadPlanner {
   readonly memory: Memory;
   readonly now: number;
   readonly machineNow: number;
   readonly limits: TurnLimits;
-  readonly looking: Looking;
-  readonly heads: Wants["heads"][number][] = [];
+  readonly linesToServe: LinesToServe;
+  readonly heads: ReadPlan["heads"][number][] = [];
   readonly items: Page[] = [];
   readonly scheduled: Page[] = [];
   readonly marks: Page[] = [];
   readonly scheduledMarks: Page[] = [];
-  readonly outbound: Wants["outbound"][number][] = [];
+  readonly outbound: ReadPlan["outbound"][number][] = [];
   readonly uniques = new Set<string>();
-  ended: Wants["ended"] = null;
-  waking: Wants["waking"] = null;
-  early: Wants["early"] = null;
+  ended: ReadPlan["ended"] = null;
+  waking: ReadPlan["waking"] = null;
+  early: ReadPlan["early"] = null;
   /** The sequence numbers of ids, by request or part of one: each id is parsed only once. */
   readonly named = new Map<object, readonly (number | null)[]>();
   readonly #picks = new Map<number, Set<number>>();
@@ -39,13 +39,13 @@ export class Asking {
     now,
     machineNow,
     limits,
-    looking,
-  }: Pick<Asking, "memory" | "now" | "machineNow" | "limits" | "looking">) {
+    linesToServe,
+  }: Pick<ReadPlanner, "memory" | "now" | "machineNow" | "limits" | "linesToServe">) {
     this.memory = memory;
     this.now = now;
     this.machineNow = machineNow;
     this.limits = limits;
-    this.looking = looking;
+    this.linesToServe = linesToServe;
   }
 
   pick(slot: number, seqs: Iterable<number>): void {
@@ -57,7 +57,7 @@ export class Asking {
   }
 
   /** `null` = the turn needs no reads. */
-  get wants(): Wants | null {
+  get plan(): ReadPlan | null {
     const { heads, items, scheduled, marks, scheduledMarks, outbound } = this;
     const { ended, waking, early } = this;
     const uniques = [...this.uniques];
@@ -75,13 +75,13 @@ function addAll<T>(sets: Map<number, Set<T>>, slot: number, values: Iterable<T>)
   for (const value of values) sets.getOrInsertComputed(slot, () => new Set()).add(value);
 }
 
-export interface Turn extends Scene {
+export interface Turn extends StepContext {
   /** The time of request deadlines; it differs from `now` only with a test clock. */
   readonly machineNow: number;
-  readonly facts: Facts;
-  readonly named: Asking["named"];
+  readonly readResult: ReadResult;
+  readonly named: ReadPlanner["named"];
   readonly renderLeased: (items: readonly LeasedItem[]) => unknown;
-  readonly looking: Looking;
+  readonly linesToServe: LinesToServe;
   /** Takes the queues that a later turn serves, and when. */
   readonly lines: Pick<Lines, "ready" | "rest" | "lookUp" | "isNew" | "nextAt">;
   readonly history: History;

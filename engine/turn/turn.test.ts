@@ -5,21 +5,25 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Item, type Lease, type ScheduledItem, wakeAt } from "../../stores/item.ts";
 import {
-  type Facts,
   type Image,
   type Mark,
-  noFacts,
+  nothingRead,
   type Page,
+  type ReadPlan,
+  type ReadResult,
   type ScheduledMark,
   type Some,
   type StoredLease,
-  type Wants,
 } from "../../stores/store.ts";
-import type { NumberedRequest } from "../kinds.ts";
-import { type CallKey, callKey, type KeyedOperation } from "../model/call-key.ts";
+import {
+  type IdempotencyKey,
+  idempotencyKey,
+  type KeyedOperation,
+} from "../model/idempotency-key.ts";
 import { formatId, idPrefix } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import type { PartitionSettings } from "../model/messages.ts";
+import type { NumberedRequest } from "../operations.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { History } from "../state/history.ts";
 import { Lines } from "../state/lines.ts";
@@ -27,8 +31,8 @@ import { Memory } from "../state/memory.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { QueueRules } from "../state/queue-rules.ts";
 import { sampleLease, sampleQueue, sampleQueueId } from "../testing/sample-queue.ts";
-import { Draft } from "./draft.ts";
-import { decide, wants } from "./turn.ts";
+import { ChangeSet } from "./change-set.ts";
+import { decide, planReads } from "./turn.ts";
 import type { Turn } from "./turn-context.ts";
 
 const now = 1_000_000;
@@ -70,7 +74,7 @@ function item(seq: number, fields: Partial<Item> = {}): Item {
 
 const idOf = (seq: number): string => formatId(prefix, seq);
 
-const kinds = [
+const operations = [
   "complete",
   "retry",
   "extend",
@@ -84,7 +88,7 @@ const kinds = [
 ] as const;
 /** The unique keys of items; the store has one of them. */
 const uniques = ["", "", "stored", "new", "other"] as const;
-const isKeyed = (kind: (typeof kinds)[number]) => !["lease", "delete", "clear"].includes(kind);
+const isKeyed = (kind: (typeof operations)[number]) => !["lease", "delete", "clear"].includes(kind);
 const rarely = fc.nat(5).map((number) => number === 0);
 
 /** Items with gaps between their numbers; some are leased, expired, scheduled or requested. */
@@ -102,7 +106,7 @@ const worlds = fc
     pause: fc.constantFrom(null, null, "lease", "produce"),
     asks: fc.array(
       fc.record({
-        kind: fc.constantFrom(...kinds),
+        kind: fc.constantFrom(...operations),
         from: fc.nat(20),
         count: fc.integer({ min: 1, max: 6 }),
         isLate: rarely,
@@ -171,7 +175,7 @@ function heldSeqs(leases: readonly StoredLease[]): number[] {
 
 interface Ask {
   readonly op: number;
-  readonly kind: (typeof kinds)[number];
+  readonly kind: (typeof operations)[number];
   readonly count: number;
   readonly ids: readonly string[];
   readonly isLate: boolean;
@@ -181,11 +185,11 @@ interface Ask {
 }
 
 /** A key belongs to its operation, and its fingerprint depends on the request. */
-function keyOf({ kind, key, ids, count, uniques, dead }: Ask): { readonly key?: CallKey } {
+function keyOf({ kind, key, ids, count, uniques, dead }: Ask): { readonly key?: IdempotencyKey } {
   if (key === "" || !isKeyed(kind)) return {};
   const asked = JSON.stringify([ids, count, uniques, dead]);
   const call = { queue: { queueId: 1, createdAt: 1 }, operation: kind as KeyedOperation, asked };
-  return { key: callKey(key, call) };
+  return { key: idempotencyKey(key, call) };
 }
 
 const unplaced = { kind: "", encoding: "", reference: "", headers: "" };
@@ -299,12 +303,12 @@ async function memoryOf(world: World, queue = queueOf(world).queue): Promise<Mem
     queueOf: () => queue,
   };
   const load = async (): Promise<Image> => image;
-  const read = async (asked: Wants): Promise<Facts> => factsOf(world, asked);
+  const read = async (asked: ReadPlan): Promise<ReadResult> => factsOf(world, asked);
   return (await Memory.load(0, { load, read } as never, { rules })).memory;
 }
 
-function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {
-  if (asked === null) return noFacts;
+function factsOf({ items, scheduled }: World, asked: ReadPlan | null): ReadResult {
+  if (asked === null) return nothingRead;
   const some = <T extends { readonly seq: number }, F>(
     all: readonly T[],
     { from, before }: { readonly from: number; readonly before: number },
@@ -326,7 +330,7 @@ function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {
   const waking = due.slice(0, asked.waking?.items ?? 0);
   const expired = items.filter(({ early }) => early);
   return {
-    ...noFacts,
+    ...nothingRead,
     heads: new Map(asked.heads.map((head) => [head.slot, some(items, head, head.items, read)])),
     items: pages(asked.items, items, read),
     marks: pages(asked.marks, items, markOf),
@@ -360,21 +364,24 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
   const memory = await memoryOf(world, queue);
   const { readyCount: ready, held } = memory.partition(slot);
   queue.balance.update(0, { ready, leased: held.size });
-  const looking = lines.take(now);
-  const asking = wants({ memory, now, machineNow: now, limits: bounds, looking }, requests);
+  const linesToServe = lines.take(now);
+  const planner = planReads(
+    { memory, now, machineNow: now, limits: bounds, linesToServe },
+    requests,
+  );
   const turn: Turn = {
     shard: 0,
     memory,
-    facts: factsOf(world, asking.wants),
-    named: asking.named,
-    draft: new Draft(),
+    readResult: factsOf(world, planner.plan),
+    named: planner.named,
+    changeSet: new ChangeSet(),
     now,
     machineNow: now,
     stamp: now,
     limits: bounds,
     history: new History(0, now),
     renderLeased: (items) => items,
-    looking,
+    linesToServe,
     lines,
     full: false,
     isStill: false,
@@ -384,9 +391,9 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
   return turn;
 }
 
-const changesOf = ({ draft }: Turn) => draft.changes(record, null);
-const outcomeOf = ({ draft }: Turn, op: number) =>
-  draft.answers.find((answer) => answer.op === op)?.outcome;
+const changesOf = ({ changeSet }: Turn) => changeSet.changes(record, null);
+const outcomeOf = ({ changeSet }: Turn, op: number) =>
+  changeSet.answers.find((answer) => answer.op === op)?.outcome;
 const check = (property: (world: World) => Promise<void>): Promise<void> =>
   fc.assert(fc.asyncProperty(worlds, property), { numRuns: 1_000, seed: 1 });
 
@@ -394,7 +401,7 @@ test("decide: the same memory, facts, requests and instant make the same draft",
   check(async (world) => {
     const [first, second] = [await decided(world), await decided(world)];
     expect(changesOf(second)).toEqual(changesOf(first));
-    expect(second.draft.answers).toEqual(first.draft.answers);
+    expect(second.changeSet.answers).toEqual(first.changeSet.answers);
   }));
 
 test("decide: an item that is text alone is written as one that is described by nothing else", () =>
@@ -415,7 +422,7 @@ test("decide: an item that is text alone is written as one that is described by 
       await decided(world, [...world.requests, { ...texts, items }]),
     ];
     expect(changesOf(short)).toEqual(changesOf(long));
-    expect(short.draft.itemCount).toBe(long.draft.itemCount);
+    expect(short.changeSet.itemCount).toBe(long.changeSet.itemCount);
   }));
 
 /** In the order of a turn, which decides repetitions of a key after all first requests. */
@@ -436,7 +443,7 @@ function inOrder(requests: readonly NumberedRequest[]): readonly NumberedRequest
 test("decide: a request that is refused leaves nothing behind", () =>
   check(async (world) => {
     const turn = await decided(world);
-    const refused = turn.draft.answers.filter(({ outcome }) => !outcome.ok);
+    const refused = turn.changeSet.answers.filter(({ outcome }) => !outcome.ok);
     const others = inOrder(world.requests).filter(({ op }) =>
       refused.every((answer) => answer.op !== op),
     );
@@ -480,7 +487,7 @@ test("decide: what is leased was ready, had not expired, and goes to one client"
   check(async (world) => {
     const turn = await decided(world);
     const held = new Set(heldSeqs(world.leases));
-    const granted = turn.draft.granted.flatMap(({ seqs }) => seqs);
+    const granted = turn.changeSet.granted.flatMap(({ seqs }) => seqs);
     expect(new Set(granted).size).toBe(granted.length);
     const insert = changesOf(turn).insert.map(({ seq }) => seq);
     for (const seq of granted) {
@@ -523,7 +530,7 @@ test("decide: what has lapsed is never completed", () =>
     if (lapsedSeqs.length > bounds.sweepItemsMax) return;
     for (const request of world.requests) {
       if (request.kind !== "complete") continue;
-      const answer = turn.draft.answers.find(({ op }) => op === request.op);
+      const answer = turn.changeSet.answers.find(({ op }) => op === request.op);
       const names = lapsedSeqs.some((seq) => request.ids.includes(idOf(seq)));
       if (names) expect(answer?.outcome.ok).toBe(false);
     }
@@ -548,7 +555,7 @@ test("decide: what comes twice with one key is done once, and answered as it was
 test("decide: of items with one unique key no more than one is written, and none where one is stored", () =>
   check(async (world) => {
     const turn = await decided(world);
-    const written = [...turn.draft.unique.values()];
+    const written = [...turn.changeSet.unique.values()];
     expect(written.map(({ digest }) => digest)).not.toContain("stored");
     const places = changesOf(turn).insert.map(({ seq }) => seq);
     for (const { seq } of written) expect(places).toContain(seq);
@@ -558,7 +565,7 @@ test("decide: what is paused is not done", () =>
   check(async (world) => {
     const { pause } = world.settings;
     const turn = await decided(world);
-    if (pause?.lease === true) expect(turn.draft.granted).toEqual([]);
+    if (pause?.lease === true) expect(turn.changeSet.granted).toEqual([]);
     if (pause?.produce !== true) return;
     for (const { kind, op } of world.requests) {
       if (kind === "produce" || kind === "transact") expect(outcomeOf(turn, op)?.ok).toBe(false);

@@ -1,18 +1,18 @@
 // A turn is one decision. One read of the store fetches all that the turn needs; then all waiting
 // requests are decided from that, memory and the time. The caller commits, and only then answers.
 //
-//   before → recount → sweep → clear → within, in the order of `kinds.ts` → leases → after
+//   before → recount → sweep → clear → within, in the order of `operations.ts` → leases → after
 
-import { kindNamed, kinds, type NumberedRequest } from "../kinds.ts";
 import { fullFailure } from "../model/errors.ts";
-import { clearPiece, wantClearing } from "../operations/clear.ts";
-import type { Phase } from "../operations/kind.ts";
-import { grantLeases, wantLeases } from "../operations/serve-lines.ts";
-import type { Draft } from "./draft.ts";
-import { recountPiece, wantRecount } from "./recount.ts";
-import { answerDone, decideOnce, wantsOnce } from "./repeated.ts";
-import { sweep, wantSweep } from "./sweep.ts";
-import { Asking, type Turn } from "./turn-context.ts";
+import { clearPiece, planClearing } from "../operations/clear.ts";
+import type { Phase } from "../operations/operation.ts";
+import { grantLeases, planLeases } from "../operations/serve-lines.ts";
+import { type NumberedRequest, operationNamed, operations } from "../operations.ts";
+import type { ChangeSet } from "./change-set.ts";
+import { answerFromReceipt, decideOnce, planReadsOnce } from "./idempotency.ts";
+import { planRecount, recountPiece } from "./recount.ts";
+import { planSweep, sweep } from "./sweep.ts";
+import { ReadPlanner, type Turn } from "./turn-context.ts";
 
 type ByKind = ReadonlyMap<NumberedRequest["kind"], readonly NumberedRequest[]>;
 
@@ -21,20 +21,20 @@ function byKind(requests: readonly NumberedRequest[]): ByKind {
 }
 
 /** The reads that the decision needs. Memory may be reordered, but its content does not change. */
-export function wants(
-  context: Pick<Asking, "memory" | "now" | "machineNow" | "limits" | "looking">,
+export function planReads(
+  context: Pick<ReadPlanner, "memory" | "now" | "machineNow" | "limits" | "linesToServe">,
   requests: readonly NumberedRequest[],
-): Asking {
-  const asking = new Asking(context);
-  wantRecount(asking);
-  wantSweep(asking);
-  wantClearing(asking);
-  for (const [name, same] of byKind(requests)) wantsOnce(asking, kindNamed(name), same);
-  wantLeases(asking);
-  return asking;
+): ReadPlanner {
+  const planner = new ReadPlanner(context);
+  planRecount(planner);
+  planSweep(planner);
+  planClearing(planner);
+  for (const [name, same] of byKind(requests)) planReadsOnce(planner, operationNamed(name), same);
+  planLeases(planner);
+  return planner;
 }
 
-/** Decides all requests. It changes memory and draft together, and nothing else. */
+/** Decides all requests. It changes memory and change set together, and nothing else. */
 export function decide(turn: Turn, requests: readonly NumberedRequest[]): void {
   const asked = byKind(requests);
   decidePhase(turn, asked, "before");
@@ -48,13 +48,13 @@ export function decide(turn: Turn, requests: readonly NumberedRequest[]): void {
   decidePhase(turn, asked, "after");
 }
 
-const kindsOf = Object.groupBy(kinds, ([, { phase }]) => phase);
+const operationsOf = Object.groupBy(operations, ([, { phase }]) => phase);
 
 function decidePhase(turn: Turn, asked: ByKind, phase: Phase): void {
-  for (const [name, kind] of kindsOf[phase] ?? []) {
+  for (const [name, operation] of operationsOf[phase] ?? []) {
     const same = asked.get(name);
     if (same === undefined) continue;
-    decideOnce(turn, kind, same);
+    decideOnce(turn, operation, same);
   }
 }
 
@@ -65,18 +65,19 @@ function decidePhase(turn: Turn, asked: ByKind, phase: Phase): void {
 export function refuseChanges(
   turn: Turn,
   requests: readonly NumberedRequest[],
-  voided: Pick<Draft, "answers" | "granted">,
+  voided: Pick<ChangeSet, "answers" | "granted">,
 ): void {
   const read = new Map(voided.answers.map(({ op, outcome }) => [op, outcome]));
   for (const { outcome, ...one } of voided.granted) {
     const isChange = !("code" in outcome || outcome.replayed);
-    turn.draft.granted.push({ ...one, outcome: isChange ? fullFailure : outcome });
+    turn.changeSet.granted.push({ ...one, outcome: isChange ? fullFailure : outcome });
   }
   for (const request of requests) {
-    const kind = kindNamed(request.kind);
-    if (kind.phase === "before" && kind.wants !== undefined) {
-      turn.draft.answer(request.op, read.get(request.op) ?? fullFailure);
-    } else if (kind.phase !== "within") kind.decide(turn, [request]);
-    else if (!answerDone(turn, kind, request)) turn.draft.answer(request.op, fullFailure);
+    const operation = operationNamed(request.kind);
+    if (operation.phase === "before" && operation.planReads !== undefined) {
+      turn.changeSet.answer(request.op, read.get(request.op) ?? fullFailure);
+    } else if (operation.phase !== "within") operation.decide(turn, [request]);
+    else if (!answerFromReceipt(turn, operation, request))
+      turn.changeSet.answer(request.op, fullFailure);
   }
 }

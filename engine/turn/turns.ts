@@ -4,30 +4,30 @@
 
 import type { Backend } from "../../stores/backend.ts";
 import {
-  noFacts,
+  nothingRead,
   SpoiltItems,
   StoreError,
   type TurnRecord,
   type Written,
 } from "../../stores/store.ts";
-import { kindOf, type NumberedRequest } from "../kinds.ts";
 import type { LeasedItem } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import { fullFailure } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import { type Random, systemRandom } from "../model/random.ts";
+import { type NumberedRequest, operationOf } from "../operations.ts";
 import { History, TurnHistory } from "../state/history.ts";
-import type { Lines, Looking } from "../state/lines.ts";
+import type { Lines, LinesToServe } from "../state/lines.ts";
 import { Memory } from "../state/memory.ts";
 import type { QueueRules } from "../state/queue-rules.ts";
-import { Draft } from "./draft.ts";
+import { ChangeSet } from "./change-set.ts";
 import type { Inbox } from "./inbox.ts";
 import { isLabelled, labelOf, type ShardIdentity } from "./label.ts";
 import { beginRecount, setCountsRight } from "./recount.ts";
-import type { CommitReport, Opened, Report } from "./report.ts";
+import type { CommitReport, OpenedReport, Report } from "./report.ts";
 import { nextDue } from "./sweep.ts";
-import { decide, refuseChanges, wants } from "./turn.ts";
+import { decide, planReads, refuseChanges } from "./turn.ts";
 import type { Settling, Turn } from "./turn-context.ts";
 
 export interface TurnsOptions<Items> extends ShardIdentity {
@@ -54,7 +54,7 @@ export interface TurnsOptions<Items> extends ShardIdentity {
 interface Pending {
   readonly record: TurnRecord;
   readonly before: TurnRecord;
-  readonly draft: Pick<Draft, "answers" | "events" | "granted">;
+  readonly changeSet: Pick<ChangeSet, "answers" | "events" | "granted">;
   /** Clears and recounts that the turn began, and those that it finished. */
   readonly began: readonly Settling[];
   readonly ended: Settling[];
@@ -75,9 +75,9 @@ const noRoomMs = 50;
 /** Commits between two reads of the file sizes. */
 const sizeEvery = 64;
 
-interface Asked {
+interface TurnInput {
   readonly requests: readonly NumberedRequest[];
-  readonly looking: Looking;
+  readonly linesToServe: LinesToServe;
 }
 
 /** A commit whose sync may still be running. */
@@ -124,8 +124,10 @@ export class Turns {
   }
 
   /** Reads the store. No turn runs before the first `wake`. */
-  static async open(options: TurnsOptions<unknown>): Promise<{ turns: Turns; opened: Opened }> {
-    const { store, upkeep } = options.backend;
+  static async open(
+    options: TurnsOptions<unknown>,
+  ): Promise<{ turns: Turns; opened: OpenedReport }> {
+    const { store, maintenance } = options.backend;
     const { random = systemRandom } = options;
     const { memory, image } = await Memory.load(options.shard, store, {
       rules: options.rules,
@@ -133,11 +135,11 @@ export class Turns {
     });
     const hasLabel = isLabelled(image.tags, options);
     // The machine's clock may have been set back, but stored times must not be in the future.
-    options.clock.raise(memory.lastTurn.at);
-    const miscounted = await setCountsRight(upkeep, memory);
+    options.clock.advanceTo(memory.lastTurn.at);
+    const miscounted = await setCountsRight(maintenance, memory);
     const turns = new Turns(options, memory);
     turns.#hasLabel = hasLabel;
-    const opened: Opened = {
+    const opened: OpenedReport = {
       ...turns.#takeUp(options.remains),
       settling: turns.#settling.map(({ op }) => op),
       epochs: memory.epochs,
@@ -150,7 +152,7 @@ export class Turns {
       tasks: image.tasks,
       quarantined: image.quarantinedCount,
       miscounted,
-      full: upkeep.size().full,
+      full: maintenance.size().full,
     };
     turns.#full = opened.full;
     return { turns, opened };
@@ -161,7 +163,7 @@ export class Turns {
    * the last stored turn is neither that nor the one before: another server has used the store, so
    * memory outside the store may be wrong.
    */
-  #takeUp(remains: Remains | null): Pick<Opened, "answers" | "events" | "granted"> {
+  #takeUp(remains: Remains | null): Pick<OpenedReport, "answers" | "events" | "granted"> {
     const nothing = { answers: [], events: [], granted: [] };
     if (remains === null) return nothing;
     const { pending, lastTurn, settling } = remains;
@@ -174,10 +176,10 @@ export class Turns {
       this.#settleAgain(settling);
       return nothing;
     }
-    const { record, draft, began, ended } = pending;
+    const { record, changeSet, began, ended } = pending;
     if (isLast(record)) {
       this.#settleAgain(new Set([...settling, ...began.filter((one) => !ended.includes(one))]));
-      const { answers, events, granted } = draft;
+      const { answers, events, granted } = changeSet;
       return { answers, events, granted };
     }
     const continued = new Set([...settling, ...ended]).difference(new Set(began));
@@ -259,7 +261,7 @@ export class Turns {
   async #run(): Promise<void> {
     do {
       await this.#turn(this.#options.inbox.take());
-      await this.#options.backend.upkeep.relieve();
+      await this.#options.backend.maintenance.relieve();
       await this.#checkRoom();
       await this.#answeredOrAsked();
     } while (!this.#stopped && this.#isAsked);
@@ -291,10 +293,10 @@ export class Turns {
   async #checkRoom(): Promise<void> {
     const { backend, clock } = this.#options;
     if (!this.#full || clock.machine.now() < this.#checkRoomAt) return;
-    await backend.upkeep.tidy();
+    await backend.maintenance.tidy();
     // Wait, because the turn that is being synced was decided without room: report that first.
     await this.#answering;
-    if (!backend.upkeep.size().full) this.#reportRoom();
+    if (!backend.maintenance.size().full) this.#reportRoom();
     this.#checkRoomAt = clock.machine.now() + idleMs;
   }
 
@@ -330,12 +332,12 @@ export class Turns {
     this.#wake?.cancel();
     const { backend, clock } = this.#options;
     const { machine } = clock;
-    backend.upkeep.tidy().then(
+    backend.maintenance.tidy().then(
       (more) => {
         this.#running = false;
         this.#idle?.();
         if (this.#stopped) return;
-        if (this.#full && !backend.upkeep.size().full) this.#reportRoom();
+        if (this.#full && !backend.maintenance.size().full) this.#reportRoom();
         this.#wakeWhenDue();
         if (this.#isAsked) this.#pump();
         else if (more) this.#tidy = machine.at(machine.now(), () => this.#tidyUp());
@@ -357,7 +359,7 @@ export class Turns {
     const counting = [...this.#memory.recounting].map(({ slot }) => slot);
     const { clock, lines } = this.#options;
     const { machine } = clock;
-    const asked = { requests, looking: lines.take(clock.now()) };
+    const asked = { requests, linesToServe: lines.take(clock.now()) };
     const wasPaused = machine.now() < this.#pausedUntil;
     let full = false;
     let isStill = wasPaused;
@@ -368,7 +370,7 @@ export class Turns {
       if (commit.is === "full" && full && isStill) break;
       // Nothing was written, and the decisions are void. Decide again from the stored state,
       // without requests that only add, or with the damaged items that are known so far.
-      await this.#reload(counting, turn.draft);
+      await this.#reload(counting, turn.changeSet);
       if (commit.is === "spoilt") spoilt.push(...commit.items);
       else {
         // The last attempt is without the sweep, which may be the only part that finds no room.
@@ -383,15 +385,15 @@ export class Turns {
     }
     if (commit.is !== "written") {
       // Not even requests that free space find room.
-      await this.#reload(counting, turn.draft);
+      await this.#reload(counting, turn.changeSet);
       const moment = { now: clock.now(), machineNow: machine.now() };
-      const { draft } = turn;
-      const { looking } = asked;
-      turn = this.#context(noFacts, new Map(), { ...moment, looking, isStill });
-      refuseChanges(turn, requests, draft);
-      lines.grant(turn.draft.granted);
+      const { changeSet } = turn;
+      const { linesToServe } = asked;
+      turn = this.#context(nothingRead, new Map(), { ...moment, linesToServe, isStill });
+      refuseChanges(turn, requests, changeSet);
+      lines.grant(turn.changeSet.granted);
     }
-    if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
+    if (turn.changeSet.history !== null) this.#history.keep(turn.changeSet.history);
     const written = commit.is === "written" ? commit.commit : null;
     const isIdle = written === null && requests.length === 0;
     if (full && !wasPaused && (commit.is !== "written" || isStill || isIdle)) {
@@ -403,24 +405,29 @@ export class Turns {
     await this.#answer(turn, requests, { commit: written, full });
   }
 
-  async #decide({ requests, looking }: Asked, isStill: boolean): Promise<Turn> {
+  async #decide({ requests, linesToServe }: TurnInput, isStill: boolean): Promise<Turn> {
     const { backend, clock, lines } = this.#options;
     const now = clock.now();
-    const scene = {
+    const context = {
       memory: this.#memory,
       now,
       machineNow: clock.machine.now(),
       limits: this.#limits,
-      looking,
+      linesToServe,
     };
-    const asking = wants(scene, requests);
-    const asked = asking.wants;
-    const facts = asked === null ? noFacts : await backend.store.read(asked);
+    const planner = planReads(context, requests);
+    const asked = planner.plan;
+    const readResult = asked === null ? nothingRead : await backend.store.read(asked);
     // A deadline may have passed while the store was read.
     const machineNow = clock.machine.now();
-    const turn = this.#context(facts, asking.named, { now, machineNow, looking, isStill });
+    const turn = this.#context(readResult, planner.named, {
+      now,
+      machineNow,
+      linesToServe,
+      isStill,
+    });
     decide(turn, requests);
-    lines.grant(turn.draft.granted);
+    lines.grant(turn.changeSet.granted);
     return turn;
   }
 
@@ -433,9 +440,9 @@ export class Turns {
   }
 
   #context(
-    facts: Turn["facts"],
+    readResult: Turn["readResult"],
     named: Turn["named"],
-    moment: Pick<Turn, "now" | "machineNow" | "looking" | "isStill">,
+    moment: Pick<Turn, "now" | "machineNow" | "linesToServe" | "isStill">,
   ): Turn {
     const { shard, renderLeased, lines } = this.#options;
     return {
@@ -443,9 +450,9 @@ export class Turns {
       renderLeased,
       limits: this.#limits,
       memory: this.#memory,
-      facts,
+      readResult,
       named,
-      draft: new Draft(this.#history.isKept ? new TurnHistory(moment.now) : null),
+      changeSet: new ChangeSet(this.#history.isKept ? new TurnHistory(moment.now) : null),
       history: this.#history,
       ...moment,
       stamp: this.#options.clock.stamp(),
@@ -455,23 +462,23 @@ export class Turns {
     };
   }
 
-  async #commit({ memory, draft, now, stamp, shard, settling }: Turn): Promise<Committed> {
+  async #commit({ memory, changeSet, now, stamp, shard, settling }: Turn): Promise<Committed> {
     // Decided on top of the commit that is being synced: if that is lost, so is this turn.
     await this.#answering;
-    if (draft.isEmpty && this.#hasLabel) return { is: "written", commit: null };
+    if (changeSet.isEmpty && this.#hasLabel) return { is: "written", commit: null };
     const { backend, clock } = this.#options;
-    if (draft.sent.size > 0) {
-      draft.receive.push({ sourceShard: shard, outboundSeq: memory.outbox.seqLast });
+    if (changeSet.sent.size > 0) {
+      changeSet.receive.push({ sourceShard: shard, outboundSeq: memory.outbox.seqLast });
     }
     const { tag } = memory.epochs;
     const record: TurnRecord = { turn: memory.lastTurn.turn + 1, at: now, tag };
-    this.#pending = { record, before: memory.lastTurn, draft, began: settling, ended: [] };
+    this.#pending = { record, before: memory.lastTurn, changeSet, began: settling, ended: [] };
     const begunAt = clock.precise();
     let written: Written;
     try {
       const isNew = memory.isEpochNew || !this.#hasLabel;
       const tags = isNew ? labelOf(this.#options, memory.epochs) : null;
-      written = await backend.store.commit(draft.changes(record, tags));
+      written = await backend.store.commit(changeSet.changes(record, tags));
     } catch (cause) {
       const isSpoilt = cause instanceof SpoiltItems;
       if (!isSpoilt && !isFull(cause)) throw cause;
@@ -481,23 +488,23 @@ export class Turns {
     memory.lastTurn = record;
     memory.isEpochNew = false;
     this.#hasLabel = true;
-    for (const receipt of draft.receipts.values()) memory.receipts.add(receipt, record);
-    memory.receipts.forget(draft.forgetTurn);
-    for (const partition of draft.tallied) partition.committed(stamp);
+    for (const receipt of changeSet.receipts.values()) memory.receipts.add(receipt, record);
+    memory.receipts.forget(changeSet.forgetTurn);
+    for (const partition of changeSet.tallied) partition.committed(stamp);
     await this.#options.observe?.(memory);
     const report = {
-      items: draft.itemCount,
-      quarantined: draft.quarantinedCount,
-      size: record.turn % sizeEvery === 0 ? backend.upkeep.size() : null,
+      items: changeSet.itemCount,
+      quarantined: changeSet.quarantinedCount,
+      size: record.turn % sizeEvery === 0 ? backend.maintenance.size() : null,
     };
     return { is: "written", commit: { ...written, report, begunAt } };
   }
 
   /** `counting`: slots with a recount in progress at the beginning of the turn. */
-  async #reload(counting: readonly number[], draft: Draft): Promise<void> {
+  async #reload(counting: readonly number[], changeSet: ChangeSet): Promise<void> {
     const { shard, backend } = this.#options;
     const { rules, receipts, epochs, partitions, outbox } = this.#memory;
-    const former = { partitions, outbox, headsBefore: draft.headsBefore };
+    const former = { partitions, outbox, headsBefore: changeSet.headsBefore };
     const kept = { rules, receipts, epochs, former };
     const { memory } = await Memory.load(shard, backend.store, kept);
     // Damage is counted only at a start, and a failure of this assertion leads to one.
@@ -505,12 +512,12 @@ export class Turns {
     for (const slot of counting) beginRecount(memory, memory.partition(slot));
     this.#memory = memory;
     this.#settleAgain(this.#settling);
-    for (const { slot } of draft.touched) memory.tellQueue(memory.partition(slot));
-    this.#options.lines.giveBack(draft.granted);
+    for (const { slot } of changeSet.touched) memory.updateLoad(memory.partition(slot));
+    this.#options.lines.restore(changeSet.granted);
   }
 
   /** Answers clears and recounts that are finished. */
-  #settle({ draft }: Turn): void {
+  #settle({ changeSet }: Turn): void {
     this.#settling = this.#settling.filter((settling) => {
       const { op, work, answer, partitions } = settling;
       for (const partition of partitions) {
@@ -519,7 +526,7 @@ export class Turns {
       }
       if (partitions.size > 0) return true;
       this.#pending?.ended.push(settling);
-      draft.answer(op, answer);
+      changeSet.answer(op, answer);
       return false;
     });
   }
@@ -550,23 +557,23 @@ export class Turns {
     this.#answering = answering;
     // The rejection is handled where `#answering` is awaited.
     answering.catch(() => undefined);
-    if (requests.some((request) => kindOf(request).errand !== undefined)) await answering;
+    if (requests.some((request) => operationOf(request).errand !== undefined)) await answering;
   }
 
-  async #runErrands({ draft }: Turn, requests: readonly NumberedRequest[]): Promise<void> {
+  async #runErrands({ changeSet }: Turn, requests: readonly NumberedRequest[]): Promise<void> {
     for (const request of requests) {
-      const { errand } = kindOf(request);
+      const { errand } = operationOf(request);
       if (errand === undefined) continue;
       const outcome = errand(this.#options.backend, request).catch((cause: unknown) => {
         if (isFull(cause)) return fullFailure;
         throw cause;
       });
-      draft.answer(request.op, await outcome);
+      changeSet.answer(request.op, await outcome);
     }
   }
 
-  #reportOf({ draft, memory, full: refusing }: Turn): Omit<Report, "commit" | "full"> {
-    const { answers, granted, events, sent, touched } = draft;
+  #reportOf({ changeSet, memory, full: refusing }: Turn): Omit<Report, "commit" | "full"> {
+    const { answers, granted, events, sent, touched } = changeSet;
     const counts = [...touched].map((partition) => partition.counts());
     const outbox = [...sent].map((targetShard) => ({
       targetShard,

@@ -67,9 +67,9 @@ export async function readStores({
       const epochs = epochsIn(image.tags);
       const backend = backends[shard];
       if (backend === undefined) continue;
-      const { store, upkeep } = backend;
+      const { store, maintenance } = backend;
       quarantined += image.quarantinedCount;
-      const counts = await upkeep.countItems();
+      const counts = await maintenance.countItems();
       for (const { slot, itemCount } of image.tallies) {
         miscounted += Math.abs(itemCount - (counts?.get(slot)?.items ?? itemCount));
         const leases = image.leases.filter((lease) => lease.slot === slot);

@@ -121,7 +121,7 @@ export class CallClient {
     this.#outgoing.push(call);
     if (this.#flushing) return;
     this.#flushing = true;
-    this.#clock.soon(() => {
+    this.#clock.nextTick(() => {
       this.#flushing = false;
       this.#flush();
     });

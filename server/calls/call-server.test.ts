@@ -34,7 +34,7 @@ function setup() {
       callClient.receive(frame);
     },
     log: silentLog,
-    soon: (run) => clock.soon(run),
+    nextTick: (run) => clock.nextTick(run),
   });
   callClient.open();
   return { clock, begun, frames, callClient, callServer };
@@ -176,7 +176,7 @@ test("an error that is not for the caller is answered as failed, and other calls
       body === "b" ? Promise.reject(new Error("a bug")) : Promise.resolve(done(body)),
     send: (frame) => callClient.receive(frame),
     log: silentLog,
-    soon: (run) => clock.soon(run),
+    nextTick: (run) => clock.nextTick(run),
   });
   callClient.open();
   const asked = ["a", "b", "c"].map((body) => callClient.call(callOf(body), client));

@@ -14,7 +14,7 @@ export interface CallServerOptions {
   readonly send: (frame: string) => void;
   readonly log: Log;
   /** Default `setImmediate`. */
-  readonly soon?: (run: () => void) => void;
+  readonly nextTick?: (run: () => void) => void;
 }
 
 export class CallServer {
@@ -54,8 +54,8 @@ export class CallServer {
     this.#clients.delete(number);
     this.#answers.push({ number, answer });
     if (this.#answers.length > 1) return;
-    const { soon = setImmediate } = this.#options;
-    soon(() => {
+    const { nextTick = setImmediate } = this.#options;
+    nextTick(() => {
       const answers = this.#answers;
       this.#answers = [];
       if (!this.#isOver) this.#options.send(encodeAnswers(answers));

@@ -31,7 +31,7 @@ test("takeover: a process that was suspended during it opens the shard by the ti
     }),
     takeOver: async () => {
       // Time passes without events, as with SIGSTOP.
-      if (epoch === 0) world.raise(60_000);
+      if (epoch === 0) world.advanceTo(60_000);
       epoch += 1;
       return epoch;
     },

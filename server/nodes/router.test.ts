@@ -114,7 +114,7 @@ function elsewhere(url: string | null) {
     ...{ memberships: [membership as Membership], localShard: () => null, clock, log: silentLog },
     // The peer is connected and does not answer, like a stopped process.
     connect: (_, events) => {
-      clock.soon(() => events.opened());
+      clock.nextTick(() => events.opened());
       return { send: (text) => sent.push(text), close: () => events.closed() };
     },
   });

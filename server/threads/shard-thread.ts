@@ -2,9 +2,9 @@
 // forwards calls for another shard to that shard's thread, and calls about the server as a whole to
 // the main thread.
 
+import type { Hold } from "../../engine/catalog-changes.ts";
 import type { ShardEngine } from "../../engine/engine.ts";
 import { systemClock } from "../../engine/model/clock.ts";
-import type { Hold } from "../../engine/registrar.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import { createEngines, type ShardEngines } from "../../engine/shards.ts";
 import { createHttpApp } from "../app.ts";

@@ -2,7 +2,7 @@
 
 import type * as engine from "../../engine/model/api.ts";
 import type { Group } from "../../engine/model/filter.ts";
-import type { Past } from "../../engine/model/past.ts";
+import type { Past } from "../../engine/model/provenance.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { mapInPieces } from "../http/body/pieces.ts";

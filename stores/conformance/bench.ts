@@ -6,15 +6,15 @@ import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
 import {
   type Changes,
-  type Facts,
   type Image,
-  noWants,
+  noReads,
   type Read,
   type ReadLimit,
+  type ReadPlan,
+  type ReadResult,
   type Span,
   type Store,
   type TurnRecord,
-  type Wants,
 } from "../store.ts";
 import {
   all,
@@ -90,8 +90,8 @@ export class Bench {
     await check();
   }
 
-  read(wants: Partial<Wants>): Promise<Facts> {
-    return this.store.read({ ...noWants, ...wants });
+  read(plan: Partial<ReadPlan>): Promise<ReadResult> {
+    return this.store.read({ ...noReads, ...plan });
   }
 
   async items(slot: number, where: Where = {}): Promise<readonly Read<Item>[]> {
@@ -107,11 +107,11 @@ export class Bench {
     return readOutbound(this.store, targetShard, all);
   }
 
-  async waking(until: number, items = all.items): Promise<Facts["waking"]> {
+  async waking(until: number, items = all.items): Promise<ReadResult["waking"]> {
     return (await this.read({ waking: { until, items } })).waking;
   }
 
-  async early(want: Partial<NonNullable<Wants["early"]>> = {}): Promise<Facts["early"]> {
+  async early(want: Partial<NonNullable<ReadPlan["early"]>> = {}): Promise<ReadResult["early"]> {
     const early = { after: first, until: end, items: all.items, ...want };
     return (await this.read({ early })).early;
   }
@@ -122,7 +122,7 @@ export class Bench {
   }
 
   /** The items whose unique keys have ended by `until`. */
-  async ended(until: number, keys = all.items): Promise<Facts["ended"]> {
+  async ended(until: number, keys = all.items): Promise<ReadResult["ended"]> {
     return (await this.read({ ended: { until, keys } })).ended;
   }
 
@@ -164,14 +164,14 @@ export class Bench {
 export const slotsCompared = 5;
 export const shardsCompared = 5;
 
-export interface Contents extends Pick<Facts, "waking" | "early"> {
+export interface Contents extends Pick<ReadResult, "waking" | "early"> {
   readonly image: Image;
   readonly items: readonly Read<Item>[];
   readonly scheduled: readonly Read<ScheduledItem>[];
   /** By target shard. */
   readonly outbound: readonly Read<OutboundItem>[];
   /** Places of the items with unique keys. */
-  readonly uniques: Facts["ended"]["found"];
+  readonly uniques: ReadResult["ended"]["found"];
 }
 
 function spanOf({ from = 0, before = end }: Where): Omit<Span, "slot"> {

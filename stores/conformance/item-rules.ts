@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import type { Item } from "../item.ts";
-import { noFacts, noWants } from "../store.ts";
+import { noReads, nothingRead } from "../store.ts";
 import type { Rule } from "./bench.ts";
 import {
   alike,
@@ -28,13 +28,13 @@ import {
 
 export function itemRules(rule: Rule): void {
   rule("read: what was not asked is not found", async (bench) => {
-    expect(await bench.store.read(noWants)).toEqual(noFacts);
+    expect(await bench.store.read(noReads)).toEqual(nothingRead);
     await bench.send([outboundItem(1)]);
     await bench.commit({
       insert: [item(1, 2, { early: true, sourceId: "a" })],
       schedule: [scheduledItem(1, 3)],
     });
-    expect(await bench.store.read(noWants)).toEqual(noFacts);
+    expect(await bench.store.read(noReads)).toEqual(nothingRead);
   });
 
   pageRules(rule);
@@ -235,15 +235,15 @@ function headsRules(rule: Rule): void {
       }
       for (let trial = 0; trial < 30; trial += 1) {
         const some = slots.filter(() => below(3) > 0).toSorted(() => below(2) - 0.5);
-        const wants = {
+        const plan = {
           heads: some.map((slot) => ({
             ...{ slot, from: below(420), before: below(420) },
             items: 1 + below(200),
           })),
           headBytes: 1 + below(1 << below(26)),
         };
-        const { heads } = await bench.read(wants);
-        const expected = headsOf(items, wants);
+        const { heads } = await bench.read(plan);
+        const expected = headsOf(items, plan);
         expect([...heads.keys()]).toEqual(expected.map(({ slot }) => slot));
         for (const { slot, of, limit } of expected) {
           expectSome(heads.get(slot), { of, limit, form: readOf });

@@ -253,7 +253,7 @@ class Model {
     const early = this.#early();
     const place = below(early.length + 1);
     const waking = this.#waking();
-    const wants = {
+    const plan = {
       heads: slots.map((slot) => ({ slot, ...span(), items: 1 + below(200) })),
       headBytes: 1 + below(1 << below(17)),
       items: pages(),
@@ -276,28 +276,28 @@ class Model {
         ...{ targetShard, arrived: below(this.#seq), limit: limit() },
       })),
     };
-    const found = await bench.read(wants);
+    const found = await bench.read(plan);
 
-    const heads = headsOf(this.#items, wants);
+    const heads = headsOf(this.#items, plan);
     expect([...found.heads.keys()]).toEqual(heads.map(({ slot }) => slot));
     for (const { slot, ...rest } of heads) {
       expectSome(found.heads.get(slot), { ...rest, form: readOf });
     }
-    expectPages(this.#items, wants.items, (page) =>
+    expectPages(this.#items, plan.items, (page) =>
       expectSome(found.items.get(page.name), { ...page, form: readOf }),
     );
-    expectPages(this.#scheduled, wants.scheduled, (page) =>
+    expectPages(this.#scheduled, plan.scheduled, (page) =>
       expectSome(found.scheduled.get(page.name), { ...page, form: readOf }),
     );
-    expectPages(this.#items, wants.marks, ({ name, of, limit }) =>
+    expectPages(this.#items, plan.marks, ({ name, of, limit }) =>
       expectSome(bareAll(found.marks.get(name)), { of, limit: ofAnyBytes(limit), form: markOf }),
     );
-    expectPages(this.#scheduled, wants.scheduledMarks, ({ name, of, limit }) =>
+    expectPages(this.#scheduled, plan.scheduledMarks, ({ name, of, limit }) =>
       expectSome(bareAll(found.scheduledMarks.get(name)), {
         ...{ of, limit: ofAnyBytes(limit), form: scheduledMarkOf },
       }),
     );
-    for (const { slot, seqs } of wants.picks) {
+    for (const { slot, seqs } of plan.picks) {
       const here = <T extends Item>(items: readonly T[]): T[] =>
         byKey(items, "seq").filter((one) => one.slot === slot && seqs.includes(one.seq));
       const { ready, scheduled } = found.picks.get(slot) ?? {};
@@ -307,28 +307,28 @@ class Model {
       expect([...(scheduled?.keys() ?? [])]).toEqual(seqsOf(aside));
       expect(bare(scheduled?.values() ?? [])).toEqual(aside.map(scheduledMarkOf));
     }
-    for (const { slot, sourceIds } of wants.sources) {
+    for (const { slot, sourceIds } of plan.sources) {
       const here = [...this.#items, ...this.#scheduled].filter((one) => one.slot === slot);
       const present = new Set(here.map(({ sourceId }) => sourceId));
       const named = new Set(sourceIds.filter((sourceId) => present.has(sourceId)));
       expect(found.sources.get(slot)).toEqual(named);
     }
-    const due = waking.filter((one) => wakeAt(one) <= wants.waking.until);
-    const woken = due.slice(0, wants.waking.items);
+    const due = waking.filter((one) => wakeAt(one) <= plan.waking.until);
+    const woken = due.slice(0, plan.waking.items);
     const nextWake = waking[woken.length];
     expect({ ...found.waking, found: bare(found.waking.found) }).toEqual({
       found: woken.map(scheduledMarkOf),
       next: nextWake === undefined ? null : wakeAt(nextWake),
     });
-    const asked = this.#uniques.filter(({ digest }) => wants.uniques.includes(digest));
+    const asked = this.#uniques.filter(({ digest }) => plan.uniques.includes(digest));
     expect(found.uniques).toEqual(new Map(asked.map(({ digest, until }) => [digest, until])));
     const ending = byKey(this.#uniques, "until");
-    const over = ending.filter((one) => one.until <= wants.ended.until).slice(0, wants.ended.keys);
+    const over = ending.filter((one) => one.until <= plan.ended.until).slice(0, plan.ended.keys);
     expect(found.ended).toEqual({
       found: over.map(({ slot, seq }) => ({ slot, seq })),
       next: ending[over.length]?.until ?? null,
     });
-    const { until, items } = wants.early;
+    const { until, items } = plan.early;
     const behind = early.slice(place);
     const ended = behind.filter((one) => one.expireDeadline <= until).slice(0, items);
     expect({ ...found.early, found: bare(found.early.found) }).toEqual({
@@ -336,7 +336,7 @@ class Model {
       next: behind[ended.length]?.expireDeadline ?? null,
     });
     const sent = byKey(this.#outbound, "outboundSeq");
-    for (const want of wants.outbound) {
+    for (const want of plan.outbound) {
       expect(found.outbound.get(want.targetShard)).toEqual(outboxPageOf(sent, want));
     }
   }

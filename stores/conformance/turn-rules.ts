@@ -515,9 +515,9 @@ function lifeRules(rule: Rule): void {
       remove: [{ slot: 0, seqs: numbers(0, 3_000) }],
     });
     const was = await bench.contents();
-    const { upkeep } = bench.backend;
-    await upkeep.relieve();
-    for (let pieces = 0; await upkeep.tidy(); pieces += 1) expect(pieces).toBeLessThan(1_000);
+    const { maintenance } = bench.backend;
+    await maintenance.relieve();
+    for (let pieces = 0; await maintenance.tidy(); pieces += 1) expect(pieces).toBeLessThan(1_000);
     await bench.nowAndReopened(async () => {
       expect(await bench.contents()).toEqual(was);
     });
@@ -525,7 +525,7 @@ function lifeRules(rule: Rule): void {
 
   rule("size: is never negative, and there is room", async (bench) => {
     await bench.commit({ insert: [item(0, 1)] });
-    const { logBytes, fileBytes, full } = bench.backend.upkeep.size();
+    const { logBytes, fileBytes, full } = bench.backend.maintenance.size();
     expect(logBytes).toBeGreaterThanOrEqual(0);
     expect(fileBytes).toBeGreaterThanOrEqual(0);
     expect(full).toBe(false);

@@ -12,11 +12,11 @@ import type {
   OutboxPage,
   Read,
   ReadLimit,
+  ReadPlan,
   ScheduledMark,
   SlotSeqs,
   Some,
   Span,
-  Wants,
 } from "../store.ts";
 
 /** Mulberry32: integers from 0 up to `below`, reproducible by seed. */
@@ -266,7 +266,7 @@ interface Head {
 /** The slots whose heads are read, each with its items and the remaining bound. */
 export function headsOf(
   items: readonly Item[],
-  { heads, headBytes }: Pick<Wants, "heads" | "headBytes">,
+  { heads, headBytes }: Pick<ReadPlan, "heads" | "headBytes">,
 ): Head[] {
   const found: Head[] = [];
   let payloadBytes = headBytes;
@@ -296,7 +296,7 @@ export function expectSome<T extends Item, F>(
 /** The result that an outbox of these items, in order, must return. */
 export function outboxPageOf(
   sent: readonly OutboundItem[],
-  { targetShard, arrived, limit }: Wants["outbound"][number],
+  { targetShard, arrived, limit }: ReadPlan["outbound"][number],
 ): OutboxPage {
   const of = sent.filter((one) => one.targetShard === targetShard);
   return {

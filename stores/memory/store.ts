@@ -10,11 +10,11 @@ import {
   type Tally,
   wakeAt,
 } from "../item.ts";
+import { noMaintenance, type StoredCounts } from "../maintenance.ts";
 import type { CatalogEntry } from "../queue.ts";
 import {
   type Changes,
   type EarlyRef,
-  type Facts,
   type Image,
   type Mark,
   type Move,
@@ -23,6 +23,8 @@ import {
   type Picked,
   type Read,
   type ReadLimit,
+  type ReadPlan,
+  type ReadResult,
   type ScheduledMark,
   type SlotSeq,
   type SlotSeqs,
@@ -34,18 +36,16 @@ import {
   StoreError,
   type TurnRecord,
   type UniqueKey,
-  type Wants,
   type Written,
 } from "../store.ts";
 import type { Quarantined, Transfer } from "../transfer.ts";
-import { noUpkeep, type StoredCounts } from "../upkeep.ts";
 import { SortedList } from "./sorted-list.ts";
 
 /** Enough, as a shard waits for each turn before it commits the next. */
 const turnsKeptMax = 64;
 
 /** A stored item, whose payload is a private copy. */
-type Kept<T extends Item> = T & { readonly payload: Uint8Array };
+type StoredIn<T extends Item> = T & { readonly payload: Uint8Array };
 type SeqKey = Pick<Item, "seq">;
 type LeaseKey = Pick<Lease, "slot" | "first">;
 type SentKey = Pick<OutboundItem, "outboundSeq">;
@@ -56,7 +56,7 @@ interface WakeKey {
   readonly seq: number;
 }
 interface Wake extends WakeKey {
-  readonly item: Kept<ScheduledItem>;
+  readonly item: StoredIn<ScheduledItem>;
 }
 
 const bySeq = (a: SeqKey, b: SeqKey): number => a.seq - b.seq;
@@ -70,8 +70,8 @@ const byWake = (a: WakeKey, b: WakeKey): number =>
   a.wakeAt - b.wakeAt || a.slot - b.slot || a.seq - b.seq;
 
 class Slot {
-  readonly items = new SortedList<SeqKey, Kept<Item>>(bySeq);
-  readonly scheduled = new SortedList<SeqKey, Kept<ScheduledItem>>(bySeq);
+  readonly items = new SortedList<SeqKey, StoredIn<Item>>(bySeq);
+  readonly scheduled = new SortedList<SeqKey, StoredIn<ScheduledItem>>(bySeq);
   /** Item count per source id. */
   readonly sources = new Map<string, number>();
 
@@ -87,11 +87,11 @@ class Slot {
 export class MemoryImage {
   tags: string;
   readonly slots = new Map<number, Slot>();
-  readonly early = new SortedList<EarlyRef, Kept<Item>>(byDeadline);
+  readonly early = new SortedList<EarlyRef, StoredIn<Item>>(byDeadline);
   readonly waking = new SortedList<WakeKey, Wake>(byWake);
   readonly leases = new SortedList<LeaseKey, Lease>(byFirst);
   readonly tallies = new Map<number, Tally>();
-  readonly outbound = new SortedList<SentKey, Kept<OutboundItem>>(bySent);
+  readonly outbound = new SortedList<SentKey, StoredIn<OutboundItem>>(bySent);
   readonly inbound = new Map<number, number>();
   readonly turns: TurnRecord[] = [];
   receipts: StoredReceipts[] = [];
@@ -101,7 +101,7 @@ export class MemoryImage {
   readonly uniquesByEnd = new SortedList<EndKey, UniqueKey>(byEnd);
   readonly tasks = new Map<string, string>();
   readonly queues = new Map<number, CatalogEntry>();
-  readonly quarantined: Kept<Item>[] = [];
+  readonly quarantined: StoredIn<Item>[] = [];
 
   constructor(tags: string) {
     this.tags = tags;
@@ -116,14 +116,14 @@ export class MemoryImage {
     return found;
   }
 
-  insert(item: Kept<Item>): void {
+  insert(item: StoredIn<Item>): void {
     const slot = this.slot(item.slot);
     slot.items.put(item);
     slot.countSource(item.sourceId, 1);
     if (item.early) this.early.put(item);
   }
 
-  remove(slotNumber: number, seq: number): Kept<Item> | undefined {
+  remove(slotNumber: number, seq: number): StoredIn<Item> | undefined {
     const slot = this.slots.get(slotNumber);
     const item = slot?.items.delete({ seq });
     if (slot === undefined || item === undefined) return undefined;
@@ -132,14 +132,14 @@ export class MemoryImage {
     return item;
   }
 
-  schedule(item: Kept<ScheduledItem>): void {
+  schedule(item: StoredIn<ScheduledItem>): void {
     const slot = this.slot(item.slot);
     slot.scheduled.put(item);
     slot.countSource(item.sourceId, 1);
     this.waking.put({ wakeAt: wakeAt(item), slot: item.slot, seq: item.seq, item });
   }
 
-  unschedule(slotNumber: number, seq: number): Kept<ScheduledItem> | undefined {
+  unschedule(slotNumber: number, seq: number): StoredIn<ScheduledItem> | undefined {
     const slot = this.slots.get(slotNumber);
     const item = slot?.scheduled.delete({ seq });
     if (slot === undefined || item === undefined) return undefined;
@@ -206,49 +206,49 @@ export class MemoryStore implements Store {
     return { ...lease, held: held.found };
   }
 
-  async read(wants: Wants): Promise<Facts> {
+  async read(plan: ReadPlan): Promise<ReadResult> {
     this.#open();
     return {
-      heads: this.#heads(wants),
-      items: byName(wants.items, (one) => page(this.#items(one.slot), one, one.limit, readOf)),
-      scheduled: byName(wants.scheduled, (one) =>
+      heads: this.#heads(plan),
+      items: byName(plan.items, (one) => page(this.#items(one.slot), one, one.limit, readOf)),
+      scheduled: byName(plan.scheduled, (one) =>
         page(this.#scheduled(one.slot), one, one.limit, readOf),
       ),
-      marks: byName(wants.marks, (one) =>
+      marks: byName(plan.marks, (one) =>
         page(this.#items(one.slot), one, ofAnyBytes(one.limit), markOf),
       ),
-      scheduledMarks: byName(wants.scheduledMarks, (one) =>
+      scheduledMarks: byName(plan.scheduledMarks, (one) =>
         page(this.#scheduled(one.slot), one, ofAnyBytes(one.limit), scheduledMarkOf),
       ),
-      picks: new Map(wants.picks.map((one) => [one.slot, this.#pick(one)])),
+      picks: new Map(plan.picks.map((one) => [one.slot, this.#pick(one)])),
       sources: new Map(
-        wants.sources.map(({ slot, sourceIds }) => {
+        plan.sources.map(({ slot, sourceIds }) => {
           const sources = this.#image.slots.get(slot)?.sources;
           return [slot, new Set(sourceIds.filter((sourceId) => sources?.has(sourceId)))];
         }),
       ),
       uniques: new Map(
-        wants.uniques.flatMap((digest) => {
+        plan.uniques.flatMap((digest) => {
           const unique = this.#image.uniques.get(digest);
           return unique === undefined ? [] : [[digest, unique.until] as const];
         }),
       ),
-      ended: this.#ended(wants.ended),
-      waking: this.#waking(wants.waking),
-      early: this.#early(wants.early),
-      outbound: new Map(wants.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
+      ended: this.#ended(plan.ended),
+      waking: this.#waking(plan.waking),
+      early: this.#early(plan.early),
+      outbound: new Map(plan.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
     };
   }
 
-  #items(slot: number): SortedList<SeqKey, Kept<Item>> | undefined {
+  #items(slot: number): SortedList<SeqKey, StoredIn<Item>> | undefined {
     return this.#image.slots.get(slot)?.items;
   }
 
-  #scheduled(slot: number): SortedList<SeqKey, Kept<ScheduledItem>> | undefined {
+  #scheduled(slot: number): SortedList<SeqKey, StoredIn<ScheduledItem>> | undefined {
     return this.#image.slots.get(slot)?.scheduled;
   }
 
-  #heads({ heads, headBytes }: Wants): Map<number, Some<Read<Item>>> {
+  #heads({ heads, headBytes }: ReadPlan): Map<number, Some<Read<Item>>> {
     const found = new Map<number, Some<Read<Item>>>();
     let payloadBytes = headBytes;
     for (const { slot, items, ...span } of heads) {
@@ -272,7 +272,7 @@ export class MemoryStore implements Store {
     return { ready, scheduled };
   }
 
-  #outbox({ targetShard, arrived, limit }: Wants["outbound"][number]): OutboxPage {
+  #outbox({ targetShard, arrived, limit }: ReadPlan["outbound"][number]): OutboxPage {
     const there: Pick<OutboundItem, "outboundSeq" | "targetOwner">[] = [];
     const taken = new Taken<Read<OutboundItem>>(limit);
     this.#image.outbound.walk({ outboundSeq: 0 }, (item) => {
@@ -285,7 +285,7 @@ export class MemoryStore implements Store {
     return { arrived: there, found: taken.items };
   }
 
-  #ended(want: Wants["ended"]): Facts["ended"] {
+  #ended(want: ReadPlan["ended"]): ReadResult["ended"] {
     const found: SlotSeq[] = [];
     if (want === null) return { found, next: null };
     let next: number | null = null;
@@ -298,7 +298,7 @@ export class MemoryStore implements Store {
     return { found, next };
   }
 
-  #waking(want: Wants["waking"]): Facts["waking"] {
+  #waking(want: ReadPlan["waking"]): ReadResult["waking"] {
     const found: ScheduledMark[] = [];
     if (want === null) return { found, next: null };
     let next: number | null = null;
@@ -311,7 +311,7 @@ export class MemoryStore implements Store {
     return { found, next };
   }
 
-  #early(want: Wants["early"]): Facts["early"] {
+  #early(want: ReadPlan["early"]): ReadResult["early"] {
     const found: Mark[] = [];
     if (want === null) return { found, next: null };
     let next: number | null = null;
@@ -380,7 +380,7 @@ export class MemoryStore implements Store {
     return { synced: null };
   }
 
-  #moving({ slot, seq, from }: Move): Kept<Item> {
+  #moving({ slot, seq, from }: Move): StoredIn<Item> {
     const list = from === "items" ? this.#items(slot) : this.#scheduled(slot);
     const item = list?.get({ seq });
     if (item !== undefined) return item;
@@ -402,7 +402,7 @@ export function openMemoryStore(options: { tag: string; image?: MemoryImage }): 
   const image = options.image ?? new MemoryImage(options.tag);
   return {
     store: new MemoryStore(image),
-    upkeep: { ...noUpkeep, countItems: async () => countItems(image) },
+    maintenance: { ...noMaintenance, countItems: async () => countItems(image) },
     transfer: transferOf(image),
   };
 }
@@ -436,7 +436,7 @@ function transferOf(image: MemoryImage): Transfer {
   };
 }
 
-function quarantinedOf({ payload, ...item }: Kept<Item>): Quarantined {
+function quarantinedOf({ payload, ...item }: StoredIn<Item>): Quarantined {
   return { slot: item.slot, seq: item.seq, columns: JSON.stringify(item), payload };
 }
 
@@ -460,7 +460,7 @@ class Taken<T> {
   }
 
   /** Whether another item may be taken. */
-  take(found: T, { payload }: Kept<Item>): boolean {
+  take(found: T, { payload }: StoredIn<Item>): boolean {
     this.items.push(found);
     this.#payloadBytes += payload.length;
     return this.items.length < this.#limit.items && this.#payloadBytes < this.#limit.payloadBytes;
@@ -468,10 +468,10 @@ class Taken<T> {
 }
 
 function page<T extends Item, F>(
-  list: SortedList<SeqKey, Kept<T>> | undefined,
+  list: SortedList<SeqKey, StoredIn<T>> | undefined,
   { from, before }: Omit<Span, "slot">,
   limit: ReadLimit,
-  form: (item: Kept<T>) => F,
+  form: (item: StoredIn<T>) => F,
 ): Some<F> {
   const taken = new Taken<F>(limit);
   let isAll = true;
@@ -490,17 +490,17 @@ function byName<P extends { readonly name: string }, F>(
   return new Map(pages.map((one) => [one.name, read(one)]));
 }
 
-function readOf<T extends Item>(item: Kept<T>): Read<T> {
+function readOf<T extends Item>(item: StoredIn<T>): Read<T> {
   // The reader may change or transfer the payload, so it gets its own copy.
   return { ...item, payload: new Uint8Array(item.payload), damaged: false };
 }
 
-function markOf(item: Kept<Item>): Mark {
+function markOf(item: StoredIn<Item>): Mark {
   const { slot, seq, createdAt, expireDeadline, attempts, past, payload } = item;
   return { slot, seq, createdAt, expireDeadline, attempts, past, payloadBytes: payload.length };
 }
 
-function scheduledMarkOf(item: Kept<ScheduledItem>): ScheduledMark {
+function scheduledMarkOf(item: StoredIn<ScheduledItem>): ScheduledMark {
   return { ...markOf(item), dueAt: item.dueAt, retried: item.retried };
 }
 
@@ -508,7 +508,7 @@ function countItems({ slots, tallies }: MemoryImage): Map<number, StoredCounts> 
   const counts = new Map<number, StoredCounts>();
   for (const { slot, nextSeq } of tallies.values()) {
     const span = { from: 0, before: nextSeq };
-    const count = (list: SortedList<SeqKey, Kept<Item>> | undefined): number =>
+    const count = (list: SortedList<SeqKey, StoredIn<Item>> | undefined): number =>
       page(list, span, everything, () => null).found.length;
     const { items, scheduled } = slots.get(slot) ?? {};
     counts.set(slot, { items: count(items), scheduled: count(scheduled) });
@@ -528,7 +528,7 @@ function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
 const utf8 = new TextEncoder();
 
 /** Not `slice`, which does not copy a `Buffer`. */
-function kept<T extends Item>(item: T): Kept<T> {
+function kept<T extends Item>(item: T): StoredIn<T> {
   const given = item.payload;
   const payload = typeof given === "string" ? utf8.encode(given) : new Uint8Array(given);
   return { ...item, payload };
@@ -541,7 +541,7 @@ function each(removed: readonly SlotSeqs[], visit: (slot: number, seq: number) =
 /** Refuses items whose number is stored already or occurs twice. */
 function requireFree<T extends Item>(
   items: readonly T[],
-  stored: (item: T) => SortedList<SeqKey, T & Kept<Item>> | undefined,
+  stored: (item: T) => SortedList<SeqKey, T & StoredIn<Item>> | undefined,
 ): void {
   const seen = new Map<number, Set<number>>();
   for (const item of items) {
@@ -555,7 +555,7 @@ function requireFree<T extends Item>(
 
 function requireUnsent(
   items: readonly OutboundItem[],
-  stored: SortedList<SentKey, Kept<OutboundItem>>,
+  stored: SortedList<SentKey, StoredIn<OutboundItem>>,
 ): void {
   const seen = new Set<number>();
   for (const { outboundSeq } of items) {

@@ -18,7 +18,7 @@ export function acknowledgedOf(shardsMax: number): Acknowledged {
 }
 
 /** A row of the chain and its owner. */
-export interface Place {
+export interface CommitPlace {
   readonly position: number;
   readonly owner: Uint8Array;
 }
@@ -37,7 +37,7 @@ function numbersOf(all: Acknowledged, shard: number): Float64Array {
   return new Float64Array(all, shard * entryBytes, ownerAt / numberBytes);
 }
 
-function placeOf(all: Acknowledged, shard: number, name: "position" | "asked"): Place | null {
+function placeOf(all: Acknowledged, shard: number, name: "position" | "asked"): CommitPlace | null {
   const position = numbersOf(all, shard)[at[name]] ?? 0;
   const begin = shard * entryBytes + (name === "position" ? ownerAt : askedOwnerAt);
   return position === 0
@@ -46,17 +46,17 @@ function placeOf(all: Acknowledged, shard: number, name: "position" | "asked"): 
 }
 
 /** `null` = none yet. */
-export function lastAcknowledged(all: Acknowledged, shard: number): Place | null {
+export function lastAcknowledged(all: Acknowledged, shard: number): CommitPlace | null {
   return placeOf(all, shard, "position");
 }
 
 /** The requested row whose outcome is unknown; `null` = none. */
-export function unsettled(all: Acknowledged, shard: number): Place | null {
+export function unsettled(all: Acknowledged, shard: number): CommitPlace | null {
   return placeOf(all, shard, "asked");
 }
 
 /** Records that a row is about to be requested. */
-export function ask(all: Acknowledged, shard: number, { position, owner }: Place): void {
+export function ask(all: Acknowledged, shard: number, { position, owner }: CommitPlace): void {
   numbersOf(all, shard)[at.asked] = position;
   new Uint8Array(all, shard * entryBytes + askedOwnerAt, ownerBytes).set(owner);
 }
@@ -66,7 +66,11 @@ export function refuse(all: Acknowledged, shard: number): void {
   numbersOf(all, shard)[at.asked] = 0;
 }
 
-export function acknowledge(all: Acknowledged, shard: number, { position, owner }: Place): void {
+export function acknowledge(
+  all: Acknowledged,
+  shard: number,
+  { position, owner }: CommitPlace,
+): void {
   const numbers = numbersOf(all, shard);
   numbers[at.position] = position;
   numbers[at.asked] = 0;

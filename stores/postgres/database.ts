@@ -7,9 +7,9 @@ import {
   acknowledge,
   addLost,
   ask,
+  type CommitPlace,
   forget,
   lastAcknowledged,
-  type Place,
   refuse,
   settle,
   unsettled,
@@ -53,14 +53,14 @@ const stillThere = `
     coalesce(bool_or(position = $3::bigint AND owner = $4::bytea), false), min(position), max(position) FROM shard.turn`;
 
 /** Whether the chain has the acknowledged row and the requested one, and its first and last row. */
-interface Found {
+interface FoundSchema {
   readonly isThere: boolean;
   readonly isHeld: boolean;
   readonly first: number;
   readonly last: number;
 }
 
-const nowhere: Place = { position: 0, owner: new Uint8Array() };
+const nowhere: CommitPlace = { position: 0, owner: new Uint8Array() };
 
 export class Database {
   readonly #connection: Connection;
@@ -226,7 +226,7 @@ export class Database {
     throw lossOf(count);
   }
 
-  async #lookFor(known: Place, asked: Place): Promise<Found> {
+  async #lookFor(known: CommitPlace, asked: CommitPlace): Promise<FoundSchema> {
     const places = [known, asked];
     const values = places.flatMap(({ position, owner }) => [position, Buffer.from(owner)]);
     const [row] = await this.promptRows(stillThere, values);
@@ -253,7 +253,7 @@ export class Database {
  * Lower bound of the missing commits up to this row. If all rows before it are missing too, a later
  * owner has pruned it.
  */
-function lostAfter(known: Place, { isThere, first, last }: Found): number {
+function lostAfter(known: CommitPlace, { isThere, first, last }: FoundSchema): number {
   if (isThere || first > known.position) return 0;
   return Math.max(1, known.position - last);
 }

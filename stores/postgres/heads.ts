@@ -6,7 +6,7 @@ import type { Changes, Read, Some, Span } from "../store.ts";
 import { bytesIn } from "./arrays.ts";
 
 /** All items from `from` up to `before`. Those before `items[next]` are already dropped. */
-interface Known {
+interface CachedHead {
   from: number;
   before: number;
   items: Read<Item>[];
@@ -20,7 +20,7 @@ const itemBytes = 256;
 export class Heads {
   readonly #bytesMax: number;
   /** By slot, the most recently read last. */
-  readonly #known = new Map<number, Known>();
+  readonly #known = new Map<number, CachedHead>();
   #bytes = 0;
 
   /** `bytesMax`: approximate memory. */
@@ -89,7 +89,7 @@ export class Heads {
   }
 
   /** The entry that covers this place. Drops the items before it, which are not read again. */
-  #at(slot: number, from: number): Known | undefined {
+  #at(slot: number, from: number): CachedHead | undefined {
     const known = this.#known.get(slot);
     if (known === undefined || from < known.from || from > known.before) return undefined;
     while (known.next < known.items.length) {
@@ -119,12 +119,12 @@ export class Heads {
     known.next = 0;
   }
 
-  #push(known: Known, item: Read<Item>): void {
+  #push(known: CachedHead, item: Read<Item>): void {
     known.items.push(item);
     this.#count(known, bytesOf(item));
   }
 
-  #count(known: Known, bytes: number): void {
+  #count(known: CachedHead, bytes: number): void {
     known.bytes += bytes;
     this.#bytes += bytes;
   }

@@ -23,11 +23,11 @@ export interface Wanted extends Span {
   readonly limit: ReadLimit;
 }
 
-interface Found {
+interface PageRow {
   readonly seq: number;
 }
 
-interface Source<T extends Found> {
+interface PageSource<T extends PageRow> {
   readonly text: string;
   /** The items of a row, without its first two columns: the span's number, and if rows follow. */
   readonly read: (row: Row) => readonly T[];
@@ -83,25 +83,25 @@ export const sources = {
     read: itemsOf,
     endOf: endOfPack,
     bytesOf: payloadBytes,
-  } as Source<Read<Item>>,
+  } as PageSource<Read<Item>>,
   marks: {
     text: packs(markColumns),
     read: marksOf,
     endOf: endOfPack,
     bytesOf: nothing,
-  } as Source<Mark>,
+  } as PageSource<Mark>,
   scheduled: {
     text: aside(scheduledColumns),
     read: (row) => [scheduledOf(row)],
     endOf: endOfOne,
     bytesOf: payloadBytes,
-  } as Source<Read<ScheduledItem>>,
+  } as PageSource<Read<ScheduledItem>>,
   scheduledMarks: {
     text: aside(scheduledMarkColumns),
     read: (row) => [scheduledMarkOf(row)],
     endOf: endOfOne,
     bytesOf: nothing,
-  } as Source<ScheduledMark>,
+  } as PageSource<ScheduledMark>,
 } as const;
 
 /** Maximum rows of a span's first round. */
@@ -109,10 +109,10 @@ const firstRows = 64;
 const bytesUnbound = Number.MAX_SAFE_INTEGER;
 
 /** The read of one span, over several rounds. */
-class Reading<T extends Found> {
+class Reading<T extends PageRow> {
   readonly found: T[] = [];
   readonly #wanted: Wanted;
-  readonly #source: Source<T>;
+  readonly #source: PageSource<T>;
   #from: number;
   #bytes: number;
   #rows: number;
@@ -120,7 +120,7 @@ class Reading<T extends Found> {
   isOpen = true;
   isAll = true;
 
-  constructor(wanted: Wanted, source: Source<T>) {
+  constructor(wanted: Wanted, source: PageSource<T>) {
     this.#wanted = wanted;
     this.#source = source;
     this.#from = wanted.from;
@@ -159,9 +159,9 @@ class Reading<T extends Found> {
 }
 
 /** In the order of the spans. */
-export async function pages<T extends Found>(
+export async function pages<T extends PageRow>(
   rowsOf: Database["rows"],
-  source: Source<T>,
+  source: PageSource<T>,
   wanted: readonly Wanted[],
 ): Promise<Some<T>[]> {
   const readings = wanted.map((one) => new Reading(one, source));

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { item } from "../conformance/values.ts";
-import { noWants } from "../store.ts";
+import { noReads } from "../store.ts";
 import { Database } from "./database.ts";
 import { Reads } from "./reads.ts";
 import { openPostgresStore } from "./store.ts";
@@ -26,7 +26,7 @@ test("heads: a backlog is read on where its known part ends, and no part of it t
   });
   const head = async (from: number, items: number) => {
     const heads = [{ slot: 1, from, before, items }];
-    const found = (await reads.read({ ...noWants, heads, headBytes: 8_000_000 })).heads.get(
+    const found = (await reads.read({ ...noReads, heads, headBytes: 8_000_000 })).heads.get(
       1,
     )?.found;
     return [found?.[0]?.seq, found?.length];

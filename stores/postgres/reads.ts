@@ -3,15 +3,15 @@
 import type { Item, OutboundItem } from "../item.ts";
 import {
   type Changes,
-  type Facts,
   type Mark,
   type OutboxPage,
   type Picked,
   type Read,
+  type ReadPlan,
+  type ReadResult,
   type ScheduledMark,
   type Some,
   StoreError,
-  type Wants,
 } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
 import type { Row } from "./connection.ts";
@@ -67,29 +67,29 @@ export class Reads {
     this.#known.committed(changes);
   }
 
-  async read(wants: Wants): Promise<Facts> {
+  async read(plan: ReadPlan): Promise<ReadResult> {
     const rowsOf = this.#rowsOf;
     const [heads, items, scheduled, marks, scheduledMarks, picks, ...others] = await Promise.all([
-      this.#heads(wants),
-      pages(rowsOf, sources.items, wants.items),
-      pages(rowsOf, sources.scheduled, wants.scheduled),
-      pages(rowsOf, sources.marks, wants.marks.map(ofAnyBytes)),
-      pages(rowsOf, sources.scheduledMarks, wants.scheduledMarks.map(ofAnyBytes)),
-      this.#picks(wants.picks),
-      this.#sources(wants.sources),
-      this.#uniques(wants.uniques),
-      this.#ended(wants.ended),
-      this.#waking(wants.waking),
-      this.#early(wants.early),
-      Promise.all(wants.outbound.map((want) => this.#outbox(want))),
+      this.#heads(plan),
+      pages(rowsOf, sources.items, plan.items),
+      pages(rowsOf, sources.scheduled, plan.scheduled),
+      pages(rowsOf, sources.marks, plan.marks.map(ofAnyBytes)),
+      pages(rowsOf, sources.scheduledMarks, plan.scheduledMarks.map(ofAnyBytes)),
+      this.#picks(plan.picks),
+      this.#sources(plan.sources),
+      this.#uniques(plan.uniques),
+      this.#ended(plan.ended),
+      this.#waking(plan.waking),
+      this.#early(plan.early),
+      Promise.all(plan.outbound.map((want) => this.#outbox(want))),
     ]);
     const [found, uniques, ended, waking, early, outbound] = others;
     return {
       heads,
-      items: byName(wants.items, items),
-      scheduled: byName(wants.scheduled, scheduled),
-      marks: byName(wants.marks, marks),
-      scheduledMarks: byName(wants.scheduledMarks, scheduledMarks),
+      items: byName(plan.items, items),
+      scheduled: byName(plan.scheduled, scheduled),
+      marks: byName(plan.marks, marks),
+      scheduledMarks: byName(plan.scheduledMarks, scheduledMarks),
       picks,
       sources: found,
       uniques,
@@ -97,16 +97,13 @@ export class Reads {
       waking,
       early,
       outbound: new Map(
-        wants.outbound.map(({ targetShard }, index) => [
-          targetShard,
-          outbound[index] as OutboxPage,
-        ]),
+        plan.outbound.map(({ targetShard }, index) => [targetShard, outbound[index] as OutboxPage]),
       ),
     };
   }
 
   /** In order, until `headBytes` are used up. */
-  async #heads({ heads, headBytes }: Wants): Promise<Map<number, Some<Read<Item>>>> {
+  async #heads({ heads, headBytes }: ReadPlan): Promise<Map<number, Some<Read<Item>>>> {
     const found = new Map<number, Some<Read<Item>>>();
     let left = headBytes;
     for (let start = 0; start < heads.length && left > 0; start += headsMax) {
@@ -125,7 +122,7 @@ export class Reads {
   }
 
   /** Caches the heads, each as far as it would be read alone. A short read is enough for most. */
-  async #readAhead(heads: Wants["heads"], bytesMax: number): Promise<void> {
+  async #readAhead(heads: ReadPlan["heads"], bytesMax: number): Promise<void> {
     for (const payloadBytes of [Math.min(aheadBytes, bytesMax), bytesMax]) {
       const short = heads.filter(
         (head) => this.#known.first(head, { items: head.items, payloadBytes: bytesMax }) === null,
@@ -145,7 +142,7 @@ export class Reads {
     }
   }
 
-  async #picks(picks: Wants["picks"]): Promise<Map<number, Picked>> {
+  async #picks(picks: ReadPlan["picks"]): Promise<Map<number, Picked>> {
     const spans = picks.flatMap(({ slot, seqs }) =>
       seqs.map((seq) => ({ slot, from: seq, before: seq + 1, limit: one })),
     );
@@ -166,7 +163,7 @@ export class Reads {
     return picked;
   }
 
-  async #sources(wanted: Wants["sources"]): Promise<Map<number, Set<string>>> {
+  async #sources(wanted: ReadPlan["sources"]): Promise<Map<number, Set<string>>> {
     const found = new Map(wanted.map(({ slot }) => [slot, new Set<string>()]));
     const all = wanted.flatMap(({ slot, sourceIds }) => sourceIds.map((id) => ({ slot, id })));
     if (all.length === 0) return found;
@@ -177,7 +174,7 @@ export class Reads {
     return found;
   }
 
-  async #uniques(digests: Wants["uniques"]): Promise<Map<string, number>> {
+  async #uniques(digests: ReadPlan["uniques"]): Promise<Map<string, number>> {
     if (digests.length === 0) return new Map();
     const values = [byteaArray(digests.map((digest) => Uint8Array.fromHex(digest)))];
     const rows = await this.#rowsOf(texts.uniques, values);
@@ -186,7 +183,7 @@ export class Reads {
     );
   }
 
-  async #ended(want: Wants["ended"]): Promise<Facts["ended"]> {
+  async #ended(want: ReadPlan["ended"]): Promise<ReadResult["ended"]> {
     if (want === null) return { found: [], next: null };
     const rows = (await this.#rowsOf(texts.ended, [want.keys + 1])) as number[][];
     const ended = rows.filter(([, , until = 0]) => until <= want.until).slice(0, want.keys);
@@ -194,7 +191,7 @@ export class Reads {
     return { found, next: rows[found.length]?.[2] ?? null };
   }
 
-  async #waking(want: Wants["waking"]): Promise<Facts["waking"]> {
+  async #waking(want: ReadPlan["waking"]): Promise<ReadResult["waking"]> {
     if (want === null) return { found: [], next: null };
     const rows = await this.#rowsOf(texts.waking, [want.items + 1]);
     const wakeAt = (row: Row | undefined) => (row?.at(-1) as number | undefined) ?? null;
@@ -202,7 +199,7 @@ export class Reads {
     return { found: awake.map(scheduledMarkOf), next: wakeAt(rows[awake.length]) };
   }
 
-  async #early(want: Wants["early"]): Promise<Facts["early"]> {
+  async #early(want: ReadPlan["early"]): Promise<ReadResult["early"]> {
     if (want === null) return { found: [], next: null };
     const { after, until, items } = want;
     const values = [after.expireDeadline, after.slot, after.seq, items + 1];
@@ -215,7 +212,11 @@ export class Reads {
     return { found, next: marks[found.length]?.expireDeadline ?? null };
   }
 
-  async #outbox({ targetShard, arrived, limit }: Wants["outbound"][number]): Promise<OutboxPage> {
+  async #outbox({
+    targetShard,
+    arrived,
+    limit,
+  }: ReadPlan["outbound"][number]): Promise<OutboxPage> {
     const [there, found] = await Promise.all([
       this.#rowsOf(texts.arrived, [targetShard, arrived]),
       this.#rowsOf(texts.outbound, [
@@ -235,7 +236,7 @@ export class Reads {
 
 const one = { items: 1, payloadBytes: 1 };
 
-function ofAnyBytes(page: Wants["marks"][number]): Wanted {
+function ofAnyBytes(page: ReadPlan["marks"][number]): Wanted {
   return { ...page, limit: { ...page.limit, payloadBytes: Number.POSITIVE_INFINITY } };
 }
 

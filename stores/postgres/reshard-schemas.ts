@@ -3,7 +3,7 @@
 
 import type { Replacement } from "../backend.ts";
 import { StoreError } from "../store.ts";
-import type { Place } from "./acknowledged.ts";
+import type { CommitPlace } from "./acknowledged.ts";
 import { Connection, type SessionOptions } from "./connection.ts";
 import { takeLock } from "./lock.ts";
 import { nodesName, recordedCluster, reshardCluster } from "./nodes.ts";
@@ -97,7 +97,7 @@ async function namesIn(connection: Connection): Promise<string[]> {
 async function lockChains(
   connection: Connection,
   schemas: readonly string[],
-  lasts: readonly Place[],
+  lasts: readonly CommitPlace[],
 ): Promise<void> {
   const chains = schemas.map((name) => `${name}.turn`);
   await connection.script(`LOCK TABLE ${chains.join(", ")} IN ACCESS EXCLUSIVE MODE`);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Client } from "pg";
 import { entry, item, tally } from "../conformance/values.ts";
-import { noWants, type Store } from "../store.ts";
+import { noReads, type Store } from "../store.ts";
 import { Connection } from "./connection.ts";
 import type { DatabaseOptions } from "./database.ts";
 import { openPostgresStore } from "./store.ts";
@@ -35,7 +35,7 @@ const payload = Uint8Array.from({ length: 256 }, (_, index) => index);
 
 async function headOf(store: Store) {
   const heads = [{ slot: 1, from: 1, before: 9, items: 9 }];
-  const read = await store.read({ ...noWants, heads, headBytes: 10_000 });
+  const read = await store.read({ ...noReads, heads, headBytes: 10_000 });
   return read.heads.get(1)?.found;
 }
 

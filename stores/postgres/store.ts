@@ -3,18 +3,18 @@
 
 import type { TransferableStore } from "../backend.ts";
 import type { Tally } from "../item.ts";
+import { noMaintenance } from "../maintenance.ts";
 import {
   type Changes,
-  type Facts,
   type Image,
+  type ReadPlan,
+  type ReadResult,
   type Store,
   type StoredLease,
   StoreError,
-  type Wants,
   type Written,
 } from "../store.ts";
-import { noUpkeep } from "../upkeep.ts";
-import type { Place } from "./acknowledged.ts";
+import type { CommitPlace } from "./acknowledged.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
 import { type Row, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions, lossOf } from "./database.ts";
@@ -50,7 +50,7 @@ const texts = {
 
 export interface PostgresBackend extends TransferableStore {
   /** The last row of the chain, unless the shard has another owner by now. */
-  readonly lastTurn: () => Place;
+  readonly lastTurn: () => CommitPlace;
 }
 
 /**
@@ -66,8 +66,8 @@ export async function openPostgresStore(options: DatabaseOptions): Promise<Postg
     database.noteLost();
     throw lossOf(lostCount);
   }
-  const lastTurn = (): Place => ({ position: database.position, owner: database.owner });
-  return { store, upkeep: noUpkeep, transfer: transferOf(database), lastTurn };
+  const lastTurn = (): CommitPlace => ({ position: database.position, owner: database.owner });
+  return { store, maintenance: noMaintenance, transfer: transferOf(database), lastTurn };
 }
 
 class PostgresStore implements Store {
@@ -150,9 +150,9 @@ class PostgresStore implements Store {
     return leases.map((lease, index) => ({ ...lease, held: held[index]?.found ?? [] }));
   }
 
-  async read(wants: Wants): Promise<Facts> {
+  async read(plan: ReadPlan): Promise<ReadResult> {
     this.#refuseClosed();
-    return await this.#reads.read(wants);
+    return await this.#reads.read(plan);
   }
 
   async commit(changes: Changes): Promise<Written> {

@@ -3,8 +3,8 @@
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { StoreError } from "../store.ts";
 import { storeError } from "./connect.ts";
-import { type LogState, markedCommits, stateOfLog } from "./log-mark.ts";
 import { scanWal } from "./wal-scan.ts";
+import { type LogState, markedCommits, stateOfLog } from "./wal-watermark.ts";
 
 /**
  * SQLite treats damage in the log as its end and drops the rest; its integrity check reports

@@ -4,18 +4,18 @@
 
 import type { Database, Statement } from "bun:sqlite";
 import type { Item } from "../item.ts";
+import type { StoredCounts } from "../maintenance.ts";
 import { packsOf } from "../packs.ts";
 import {
   type Mark,
   type Read,
   type ReadLimit,
+  type ReadPlan,
   type SlotSeqs,
   type Some,
   type Span,
   StoreError,
-  type Wants,
 } from "../store.ts";
-import type { StoredCounts } from "../upkeep.ts";
 import { packBytesMax } from "./pack.ts";
 import { type Prepared, prepareAll } from "./prepared.ts";
 import {
@@ -67,7 +67,7 @@ const statements = {
 } as const;
 
 /** A row's position, without its items. */
-interface Place {
+interface PackPlace {
   readonly first: number;
   readonly count: number;
   readonly gone: Uint8Array | null;
@@ -148,7 +148,7 @@ export class ItemTable {
   }
 
   /** Heads of several partitions: the first row of each in one read, then the rest one by one. */
-  heads({ heads, headBytes }: Wants): Map<number, Some<Read<Item>>> {
+  heads({ heads, headBytes }: ReadPlan): Map<number, Some<Read<Item>>> {
     const found = new Map<number, Some<Read<Item>>>();
     let payloadBytes = headBytes;
     for (let start = 0; start < heads.length; start += headsMax) {
@@ -165,7 +165,7 @@ export class ItemTable {
   }
 
   #head(
-    { slot, from, before, items }: Wants["heads"][number],
+    { slot, from, before, items }: ReadPlan["heads"][number],
     begun: readonly Read<Item>[],
     payloadBytes: number,
   ): Some<Read<Item>> {
@@ -280,14 +280,14 @@ export class ItemTable {
   #removeFrom(slot: number, seqs: readonly number[], index: number, end: number): number {
     const first = seqs[index] as number;
     const last = seqs[end - 1] as number;
-    const places: Place[] = [];
+    const places: PackPlace[] = [];
     this.#walk(this.#statements.places, { slot, from: first, before: last + 1 }, (row) => {
       const found = placeOf(slot, row);
       places.push(found);
       return { count: found.count, more: (last - found.first) / found.count };
     });
     let next = index;
-    let whole: Place[] = [];
+    let whole: PackPlace[] = [];
     for (const place of places) {
       const after = place.first + place.count;
       if (place.first >= first && after <= last + 1) {
@@ -312,7 +312,7 @@ export class ItemTable {
   }
 
   /** Removes adjacent rows. */
-  #removeRows(slot: number, places: readonly Place[]): void {
+  #removeRows(slot: number, places: readonly PackPlace[]): void {
     const first = places[0]?.first;
     const last = places.at(-1)?.first;
     if (first === undefined || last === undefined) return;
@@ -340,7 +340,7 @@ function contentsOf(slot: number, row: unknown[]): { all: Read<Item>[]; gone: Ui
   return { all: itemsOf(row), gone: goneOf(slot, row[1] as number, row[18], row[19]) };
 }
 
-function placeOf(slot: number, row: unknown[]): Place {
+function placeOf(slot: number, row: unknown[]): PackPlace {
   const [first = 0, count = 0] = row as number[];
   return { first, count, gone: goneOf(slot, first, row[2], row[3]) };
 }

@@ -178,13 +178,13 @@ function sync(path: string): void {
   }
 }
 
-interface Owner {
+interface FileOwner {
   readonly uid: number;
   readonly gid: number;
 }
 
 /** The stores' owner; `null`: the system has no owners, or there is no store yet. */
-function ownerOf(directory: string): Owner | null {
+function ownerOf(directory: string): FileOwner | null {
   if (process.geteuid === undefined) return null;
   return statSync(join(directory, "shard-0.db"), { throwIfNoEntry: false }) ?? null;
 }

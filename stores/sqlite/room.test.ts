@@ -41,7 +41,7 @@ class Shard {
   }
 
   get isFull(): boolean {
-    return this.backend.upkeep.size().full;
+    return this.backend.maintenance.size().full;
   }
 
   bytesOf(suffix: string): number | null {
@@ -155,15 +155,15 @@ describe.each([...diskKinds])("%s", (kind) => {
       await shard.open();
       await shard.addUntilFull(200_000);
       shard.disk.fill();
-      while (await shard.backend.upkeep.tidy());
+      while (await shard.backend.maintenance.tidy());
       expect(shard.isFull).toBe(true);
       await shard.finish(10);
       shard.disk.free();
-      while (await shard.backend.upkeep.tidy());
+      while (await shard.backend.maintenance.tidy());
       expect(shard.isFull).toBe(false);
       await shard.finish(Number.MAX_SAFE_INTEGER);
-      while (await shard.backend.upkeep.tidy());
-      while (await shard.backend.upkeep.tidy());
+      while (await shard.backend.maintenance.tidy());
+      while (await shard.backend.maintenance.tidy());
       expect(shard.bytesOf("-ballast")).toBe(ballastBytes);
       expect(shard.bytesOf("")).toBeLessThan(2 * mebibyte);
       await shard.close();
@@ -199,7 +199,7 @@ describe.each([...diskKinds])("%s", (kind) => {
       shard.disk.fill();
       await shard.finish(40);
       shard.disk.fill();
-      while (await shard.backend.upkeep.tidy());
+      while (await shard.backend.maintenance.tidy());
       expect(shard.isFull).toBe(false);
       expect(await shard.add(100_000)).toBe(true);
       await shard.close();
@@ -213,10 +213,10 @@ describe.each([...diskKinds])("%s", (kind) => {
       await shard.open();
       while (await shard.add(100_000));
       shard.disk.fill();
-      const { upkeep } = shard.backend;
-      await upkeep.relieve();
-      while (await upkeep.tidy());
-      const copy = upkeep.backup(shard.disk.path);
+      const { maintenance } = shard.backend;
+      await maintenance.relieve();
+      while (await maintenance.tidy());
+      const copy = maintenance.backup(shard.disk.path);
       expect(await copy.catch((cause) => cause.fault)).toBeOneOf([null, "full"]);
       const { length } = await shard.items();
       await shard.close();

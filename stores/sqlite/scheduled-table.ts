@@ -3,14 +3,14 @@
 import type { Database } from "bun:sqlite";
 import { type ScheduledItem, wakeAt } from "../item.ts";
 import type {
-  Facts,
   Read,
   ReadLimit,
+  ReadPlan,
+  ReadResult,
   ScheduledMark,
   SlotSeqs,
   Some,
   Span,
-  Wants,
 } from "../store.ts";
 import { type Prepared, prepareAll } from "./prepared.ts";
 import {
@@ -87,7 +87,7 @@ export class ScheduledTable {
     return { found, isAll: found.length < items };
   }
 
-  waking(want: Wants["waking"]): Facts["waking"] {
+  waking(want: ReadPlan["waking"]): ReadResult["waking"] {
     if (want === null) return { found: [], next: null };
     const rows = this.#statements.waking.values(want.until, want.items);
     const next = this.#statements.next.values(rows.length)[0]?.[0] as number | undefined;

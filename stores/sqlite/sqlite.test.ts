@@ -38,7 +38,7 @@ import {
 } from "../conformance/values.ts";
 import type { CatalogEntry } from "../queue.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
-import { type Changes, noWants, SpoiltItems, type Store, StoreError } from "../store.ts";
+import { type Changes, noReads, SpoiltItems, type Store, StoreError } from "../store.ts";
 import { queueValues } from "./rows.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 import { type Syncer, threadPoolSyncer } from "./sync.ts";
@@ -199,9 +199,9 @@ test("open: a reserve of which only a part was written is made whole", async () 
   using files = setup({ ballastBytes: 65_536 });
   const path = `${files.options.path}-ballast`;
   writeFileSync(path, new Uint8Array(1_000));
-  const { store, upkeep } = await files.open();
+  const { store, maintenance } = await files.open();
   expect(statSync(path).size).toBe(65_536);
-  expect(upkeep.size().full).toBe(false);
+  expect(maintenance.size().full).toBe(false);
   await store.close();
 });
 
@@ -386,7 +386,7 @@ test.each([["until = until + 1"], ["key = key + 1"], ["check_sum = check_sum + 1
     await first.close();
     files.spoil(`UPDATE unique_key SET ${change}`);
     const { store } = await files.open();
-    const taken = async () => (await store.read({ ...noWants, uniques: [unique.digest] })).uniques;
+    const taken = async () => (await store.read({ ...noReads, uniques: [unique.digest] })).uniques;
     expect(await taken()).toEqual(new Map());
     await commit(store, { unique: [{ ...unique, seq: 5 }] });
     expect(await taken()).toEqual(new Map([[unique.digest, 100]]));
@@ -440,8 +440,8 @@ test("commit: without room nothing is written, and what removes goes on", async 
 
 test("relieve: the log goes to the file between turns once it is long, and never in a commit", async () => {
   using files = setup();
-  const { store, upkeep } = await files.open();
-  const empty = upkeep.size().fileBytes;
+  const { store, maintenance } = await files.open();
+  const empty = maintenance.size().fileBytes;
   const fill = async (from: number): Promise<void> => {
     for (let start = from; start < from + 1_000; start += 100) {
       const insert = many(100, 3_000).map((one) => ({ ...one, seq: one.seq + start }));
@@ -449,31 +449,31 @@ test("relieve: the log goes to the file between turns once it is long, and never
     }
   };
   await fill(0);
-  await upkeep.relieve();
+  await maintenance.relieve();
   for (let from = 1_000; from < 6_000; from += 1_000) await fill(from);
-  expect(upkeep.size().fileBytes).toBe(empty);
-  await upkeep.relieve();
-  expect(upkeep.size().fileBytes).toBeGreaterThan(18_000_000);
+  expect(maintenance.size().fileBytes).toBe(empty);
+  await maintenance.relieve();
+  expect(maintenance.size().fileBytes).toBeGreaterThan(18_000_000);
   await store.close();
 });
 
 test("tidy: after a drain the file and the log shrink to next to nothing", async () => {
   using files = setup();
-  const { store, upkeep } = await files.open();
+  const { store, maintenance } = await files.open();
   for (let start = 0; start < 20_000; start += 1_000) {
     const insert = many(1_000, 1_000).map((one) => ({ ...one, seq: one.seq + start }));
     await commit(store, { insert });
   }
-  while (await upkeep.tidy());
-  const filled = upkeep.size();
+  while (await maintenance.tidy());
+  const filled = maintenance.size();
   expect(filled.fileBytes).toBeGreaterThan(20_000_000);
   for (let start = 0; start < 20_000; start += 1_000) {
     await commit(store, {
       remove: [{ slot: 1, seqs: many(1_000, 0).map(({ seq }) => seq + start) }],
     });
   }
-  while (await upkeep.tidy());
-  const drained = upkeep.size();
+  while (await maintenance.tidy());
+  const drained = maintenance.size();
   expect(drained.fileBytes).toBeLessThan(300_000);
   expect(drained.logBytes).toBeLessThan(1_100_000);
   await store.close();
@@ -499,14 +499,14 @@ test("open: a log with a flipped bit in its middle is refused, unless its loss i
 
 test("countItems: what a slot has below its next number, without items that left", async () => {
   using files = setup();
-  const { store, upkeep } = await files.open();
+  const { store, maintenance } = await files.open();
   await commit(store, {
     insert: [...alike(0, 0, 300), item(1, 4), item(1, 5)],
     schedule: [scheduledItem(1, 3)],
     tally: [tally(0, { nextSeq: 300, itemCount: 7 }), tally(1, { nextSeq: 5 }), tally(2)],
   });
   await commit(store, { remove: [{ slot: 0, seqs: [0, 7, 8, 130, 299] }] });
-  expect(await upkeep.countItems()).toEqual(
+  expect(await maintenance.countItems()).toEqual(
     new Map([
       [0, { items: 295, scheduled: 0 }],
       [1, { items: 1, scheduled: 1 }],
@@ -518,9 +518,9 @@ test("countItems: what a slot has below its next number, without items that left
 
 test("backup: the file stays locked for other processes", async () => {
   using files = setup();
-  const { store, upkeep } = await files.open();
+  const { store, maintenance } = await files.open();
   const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));
-  await upkeep.backup(folder);
+  await maintenance.backup(folder);
   rmSync(folder, { recursive: true });
   const { path } = files.options;
   const text = `new (require("bun:sqlite").Database)(${JSON.stringify(path)}).run("SELECT * FROM item")`;
@@ -534,7 +534,7 @@ test("backup: the file stays locked for other processes", async () => {
 
 test("backup: the thread goes on while the file is copied, and the copy is whole", async () => {
   using files = setup();
-  const { store, upkeep } = await files.open();
+  const { store, maintenance } = await files.open();
   await commit(store, { insert: [item(1, 0, { payload: new Uint8Array(1_000_000) })] });
   const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));
   let turns = 0;
@@ -543,7 +543,7 @@ test("backup: the thread goes on while the file is copied, and the copy is whole
     next = setImmediate(beat);
   };
   let next = setImmediate(beat);
-  const bytes = await upkeep.backup(folder);
+  const bytes = await maintenance.backup(folder);
   clearImmediate(next);
   expect(turns).toBeGreaterThan(0);
   const copy = readFileSync(join(folder, "shard-0.db"));

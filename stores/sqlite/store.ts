@@ -7,18 +7,18 @@ import type { TransferableStore } from "../backend.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import {
   type Changes,
-  type Facts,
   type Image,
   type Move,
   type OutboxPage,
   type Picked,
   type Read,
   type ReadLimit,
+  type ReadPlan,
+  type ReadResult,
   type SlotSeqs,
   SpoiltItems,
   type Store,
   StoreError,
-  type Wants,
   type Written,
 } from "../store.ts";
 import {
@@ -31,7 +31,7 @@ import {
 } from "./connect.ts";
 import { lostTurns, refuseDamagedLog } from "./damaged-log.ts";
 import { ItemTable } from "./item-table.ts";
-import { LogMark, type LogState } from "./log-mark.ts";
+import { SqliteMaintenance } from "./maintenance.ts";
 import { closeDatabase, type Prepared, prepareAll } from "./prepared.ts";
 import { Room } from "./room.ts";
 import {
@@ -62,7 +62,7 @@ import { insertedItem, key, keyOf, limitOf, place, placeAndItem } from "./sql-te
 import { LogFile, type Syncer, systemSyncer, threadPoolSyncer } from "./sync.ts";
 import { transferOf } from "./transfer.ts";
 import { UniqueTable } from "./unique-table.ts";
-import { SqliteUpkeep } from "./upkeep.ts";
+import { type LogState, WalWatermark } from "./wal-watermark.ts";
 
 export interface SqliteOptions extends ConnectOptions {
   /** Default the system's. `null`: SQLite does the syncs. */
@@ -120,7 +120,7 @@ const statements = {
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<TransferableStore> {
   const paths = { log: `${options.path}-wal`, mark: `${options.path}-mark` };
-  const mark = new LogMark(paths.mark, paths.log);
+  const mark = new WalWatermark(paths.mark, paths.log);
   // Without a sync per commit, a power cut alone may leave such a log; `normal` accepts that.
   const isStrict = options.durability === "full";
   const found: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
@@ -145,16 +145,16 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Transfera
     if (syncer !== null) await syncer.syncFolder(dirname(options.path));
     room = new Room(database, options);
     await room.look();
-    const upkeep = new SqliteUpkeep(
+    const maintenance = new SqliteMaintenance(
       { database, items, mark, room, log, commits },
       { path: options.path, syncsCommits: isStrict, syncer },
     );
-    const store = new SqliteStore({ database, items, upkeep, mark, room });
+    const store = new SqliteStore({ database, items, maintenance, mark, room });
     const transfer = transferOf(database);
     const lost = found.is === "whole" ? 0 : found.commits - commits;
     // Last, so that SQLite itself syncs a new file, and the checkpoint if an error closes the file.
     if (syncer !== null) letSync(database, false);
-    return { store, upkeep, transfer, ...(lost > 0 && { lostCommits: lost }) };
+    return { store, maintenance, transfer, ...(lost > 0 && { lostCommits: lost }) };
   } catch (cause) {
     closeDatabase(database);
     room?.closed();
@@ -171,11 +171,11 @@ function commitsOf(database: Database): number {
   return Number(database.query(text).values()[0]?.[0]);
 }
 
-interface Opened {
+interface OpenedFile {
   readonly database: Database;
   readonly items: ItemTable;
-  readonly upkeep: SqliteUpkeep;
-  readonly mark: LogMark;
+  readonly maintenance: SqliteMaintenance;
+  readonly mark: WalWatermark;
   readonly room: Room;
 }
 
@@ -185,17 +185,17 @@ class SqliteStore implements Store {
   readonly #items: ItemTable;
   readonly #scheduled: ScheduledTable;
   readonly #uniques: UniqueTable;
-  readonly #upkeep: SqliteUpkeep;
-  readonly #mark: LogMark;
+  readonly #maintenance: SqliteMaintenance;
+  readonly #mark: WalWatermark;
   readonly #room: Room;
   #closed = false;
 
-  constructor({ database, items, upkeep, mark, room }: Opened) {
+  constructor({ database, items, maintenance, mark, room }: OpenedFile) {
     this.#database = database;
     this.#items = items;
     this.#scheduled = new ScheduledTable(database);
     this.#uniques = new UniqueTable(database);
-    this.#upkeep = upkeep;
+    this.#maintenance = maintenance;
     this.#mark = mark;
     this.#room = room;
     this.#statements = prepareAll(database, statements);
@@ -239,31 +239,31 @@ class SqliteStore implements Store {
     });
   }
 
-  async read(wants: Wants): Promise<Facts> {
+  async read(plan: ReadPlan): Promise<ReadResult> {
     const byName = <F>(
-      pages: Wants["items"],
-      read: (page: Wants["items"][number]) => F,
+      pages: ReadPlan["items"],
+      read: (page: ReadPlan["items"][number]) => F,
     ): Map<string, F> => new Map(pages.map((page) => [page.name, read(page)]));
     return guard(() => ({
-      heads: this.#items.heads(wants),
-      items: byName(wants.items, (page) => this.#items.items(page, page.limit)),
-      scheduled: byName(wants.scheduled, (page) => this.#scheduled.items(page, page.limit)),
-      marks: byName(wants.marks, (page) => this.#items.marks(page, page.limit)),
-      scheduledMarks: byName(wants.scheduledMarks, (page) =>
+      heads: this.#items.heads(plan),
+      items: byName(plan.items, (page) => this.#items.items(page, page.limit)),
+      scheduled: byName(plan.scheduled, (page) => this.#scheduled.items(page, page.limit)),
+      marks: byName(plan.marks, (page) => this.#items.marks(page, page.limit)),
+      scheduledMarks: byName(plan.scheduledMarks, (page) =>
         this.#scheduled.marks(page, page.limit),
       ),
-      picks: new Map(wants.picks.map((one) => [one.slot, this.#pick(one)])),
+      picks: new Map(plan.picks.map((one) => [one.slot, this.#pick(one)])),
       sources: new Map(
-        wants.sources.map(({ slot, sourceIds }) => [
+        plan.sources.map(({ slot, sourceIds }) => [
           slot,
           new Set(sourceIds.filter((id) => this.#statements.source.values(slot, id).length > 0)),
         ]),
       ),
-      uniques: this.#uniques.taken(wants.uniques),
-      ended: this.#uniques.ended(wants.ended),
-      waking: this.#scheduled.waking(wants.waking),
-      early: this.#early(wants.early),
-      outbound: new Map(wants.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
+      uniques: this.#uniques.taken(plan.uniques),
+      ended: this.#uniques.ended(plan.ended),
+      waking: this.#scheduled.waking(plan.waking),
+      early: this.#early(plan.early),
+      outbound: new Map(plan.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
     }));
   }
 
@@ -277,7 +277,7 @@ class SqliteStore implements Store {
     };
   }
 
-  #early(want: Wants["early"]): Facts["early"] {
+  #early(want: ReadPlan["early"]): ReadResult["early"] {
     if (want === null) return { found: [], next: null };
     const { after, until, items } = want;
     const refs = this.#statements.early
@@ -292,7 +292,7 @@ class SqliteStore implements Store {
     return { found, next: refs[found.length]?.expireDeadline ?? null };
   }
 
-  #outbox({ targetShard, arrived, limit }: Wants["outbound"][number]): OutboxPage {
+  #outbox({ targetShard, arrived, limit }: ReadPlan["outbound"][number]): OutboxPage {
     const there = this.#statements.arrived.values(targetShard, arrived).map((row) => {
       const [outboundSeq, targetOwner] = row as [number, number];
       return { outboundSeq, targetOwner };
@@ -321,7 +321,7 @@ class SqliteStore implements Store {
   }
 
   commit(changes: Changes): Promise<Written> {
-    return this.#upkeep.commit(() => this.#write(changes));
+    return this.#maintenance.commit(() => this.#write(changes));
   }
 
   #write(changes: Changes): void {
@@ -419,7 +419,7 @@ class SqliteStore implements Store {
     this.#closed = true;
     let isLogEmpty = false;
     try {
-      isLogEmpty = await this.#upkeep.close();
+      isLogEmpty = await this.#maintenance.close();
     } finally {
       closeDatabase(this.#database);
       this.#room.closed();

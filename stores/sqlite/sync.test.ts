@@ -103,12 +103,12 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
   ] as const)("relieve: a commit waits for all syncs; durability %s", async (durability, order) => {
     const { path, open } = setup();
     const syncer = new ControlledSyncer();
-    const { store, upkeep } = await open({ durability, syncer });
+    const { store, maintenance } = await open({ durability, syncer });
     await insert(store, 0, longLogBytes);
     const waiting: (() => void)[] = [];
     syncer.before = () => new Promise((resolve) => waiting.push(resolve));
     syncer.synced.length = 0;
-    const relieved = upkeep.relieve();
+    const relieved = maintenance.relieve();
     const next = insert(store, 1);
     for (const ending of order) {
       while (waiting.length === 0) await Bun.sleep(1);
@@ -137,13 +137,13 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
     async (ending) => {
       const { path, open } = setup();
       const syncer = new ControlledSyncer();
-      const { store, upkeep } = await open({ syncer });
+      const { store, maintenance } = await open({ syncer });
       await insert(store, 0, longLogBytes);
       const log = readFileSync(`${path}-wal`);
       syncer.before = async (file) => {
         if (file === ending) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
       };
-      await expect(upkeep.relieve()).rejects.toMatchObject({ fault: "failed" });
+      await expect(maintenance.relieve()).rejects.toMatchObject({ fault: "failed" });
       syncer.before = async () => undefined;
       await expect(insert(store, 1)).rejects.toMatchObject({ fault: "failed" });
       await store.close();
@@ -194,12 +194,12 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
 
   test("tidy: pages that are given back are synced before the next commit", async () => {
     const syncer = new ControlledSyncer();
-    const { store, upkeep } = await setup().open({ syncer });
+    const { store, maintenance } = await setup().open({ syncer });
     await insert(store, 0, longLogBytes);
     const remove = [{ slot: 1, seqs: [0] }];
     await (await store.commit({ ...nothing, remove, turn: turnOf(2) })).synced;
     syncer.synced.length = 0;
-    expect(await upkeep.tidy()).toBe(true);
+    expect(await maintenance.tidy()).toBe(true);
     expect(syncer.synced).toEqual([".db-wal"]);
     await store.close();
   });

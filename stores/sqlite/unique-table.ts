@@ -2,7 +2,7 @@
 // wrongly refused as a duplicate.
 
 import type { Database } from "bun:sqlite";
-import type { Facts, SlotSeq, SlotSeqs, UniqueKey, Wants } from "../store.ts";
+import type { ReadPlan, ReadResult, SlotSeq, SlotSeqs, UniqueKey } from "../store.ts";
 import { type Prepared, prepareAll } from "./prepared.ts";
 import { uniqueUntil, uniqueValues } from "./rows.ts";
 import { key, keyOf, limitOf, place } from "./sql-text.ts";
@@ -36,7 +36,7 @@ export class UniqueTable {
     }
   }
 
-  taken(digests: Wants["uniques"]): Facts["uniques"] {
+  taken(digests: ReadPlan["uniques"]): ReadResult["uniques"] {
     const taken = new Map<string, number>();
     for (const digest of digests) {
       const [row] = this.#statements.find.values(Uint8Array.fromHex(digest));
@@ -46,7 +46,7 @@ export class UniqueTable {
     return taken;
   }
 
-  ended(want: Wants["ended"]): Facts["ended"] {
+  ended(want: ReadPlan["ended"]): ReadResult["ended"] {
     if (want === null) return { found: [], next: null };
     const found = this.#statements.ended.values(want.until, want.keys).map((row): SlotSeq => {
       const [slot = 0, seq = 0] = row as number[];

@@ -276,7 +276,7 @@ export class Cluster extends Bundle {
       answer: (call, caller) => node.router.serve(call, caller),
       send: (frame) => wire.send(frame),
       log: this.#log(url),
-      soon: (run) => clock.soon(run),
+      nextTick: (run) => clock.nextTick(run),
     });
     const hangUp = (): void => wire.close();
     let silence = after(clock, idleMs, hangUp);

@@ -88,8 +88,8 @@ export class Network {
     });
   }
 
-  soon(run: () => void): void {
-    this.#clock.soon(run);
+  nextTick(run: () => void): void {
+    this.#clock.nextTick(run);
   }
 
   ended(connection: Connection): void {
@@ -141,7 +141,7 @@ class Connection {
 
   /** Sends to a side, in order. */
   say(side: Side, run: () => void): void {
-    this.#network.soon(() => {
+    this.#network.nextTick(() => {
       this.#held[side].push(run);
       this.flush();
     });
@@ -166,7 +166,7 @@ class Connection {
     if (this.#isClosed[side]) return;
     this.#isClosed[side] = true;
     // A socket notifies its own end of the close, too.
-    this.#ends[side].host?.deliver(() => this.#network.soon(() => this.#closedAt(side)));
+    this.#ends[side].host?.deliver(() => this.#network.nextTick(() => this.#closedAt(side)));
     this.#hangUp(side === 0 ? 1 : 0);
   }
 

@@ -12,7 +12,7 @@ import { openSqliteStore } from "../store.ts";
 const [folder = "", durability, ballast] = process.argv.slice(2);
 const backup = join(folder, "backup");
 mkdirSync(backup);
-const { store, upkeep } = await openSqliteStore({
+const { store, maintenance } = await openSqliteStore({
   path: join(folder, "data/shard-0.db"),
   durability: durability === "normal" ? "normal" : "full",
   newTag: () => "0123456789Ab",
@@ -40,12 +40,12 @@ const insert = () => commit({ insert: [item(1, turn, { payload })] });
 
 await step("commit", insert);
 for (let more = 0; more < 2; more += 1) await insert();
-await step("relieve", () => upkeep.relieve());
+await step("relieve", () => maintenance.relieve());
 await commit({ remove: [{ slot: 1, seqs: [0, 1] }] });
-await step("vacuum", () => upkeep.tidy());
-while (await upkeep.tidy());
+await step("vacuum", () => maintenance.tidy());
+while (await maintenance.tidy());
 await insert();
-await step("backup", () => upkeep.backup(backup));
+await step("backup", () => maintenance.backup(backup));
 await insert();
 await step("close", () => store.close());
 clearInterval(timer);

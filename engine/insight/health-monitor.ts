@@ -6,24 +6,24 @@ import type { Clock } from "../model/clock.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { Shard } from "../turn/shard.ts";
+import { sentence } from "./finding-text.ts";
 import { assess, healthOf, type Surroundings } from "./health.ts";
-import { sentence } from "./sentences.ts";
 
 /** Between two assessments of changed queues. */
 const lookMs = 1_000;
 
-export interface CheckupsOptions {
+export interface HealthMonitorOptions {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly shard: () => Shard;
 }
 
-export class Checkups {
-  readonly #options: CheckupsOptions;
+export class HealthMonitor {
+  readonly #options: HealthMonitorOptions;
   readonly #changed = new Set<LogicalQueue>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: CheckupsOptions) {
+  constructor(options: HealthMonitorOptions) {
     this.#options = options;
   }
 

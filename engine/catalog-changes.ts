@@ -4,7 +4,6 @@
 // engine ends continues at the next start.
 
 import type { CatalogEntry, PartitionPlace, Pause } from "../stores/queue.ts";
-import type { Request } from "./kinds.ts";
 import type {
   DeleteQueueRequest,
   DeleteQueueRules,
@@ -29,18 +28,19 @@ import {
 } from "./model/errors.ts";
 import { limits } from "./model/limits.ts";
 import { checkQueueName } from "./model/validate.ts";
+import type { Request } from "./operations.ts";
 import type { Others } from "./others.ts";
-import type { Courier } from "./relay/courier.ts";
 import type { Introductions } from "./relay/introductions.ts";
 import type { Claim, ReferenceChange } from "./relay/other-shard.ts";
+import type { OutboxRelay } from "./relay/outbox-relay.ts";
 import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
 import { itemsIn, type LogicalQueue } from "./state/queue.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
 
-export interface RegistrarOptions {
+export interface CatalogChangesOptions {
   readonly clock: Clock;
   readonly catalog: Catalog;
-  readonly courier: Courier;
+  readonly outboxRelay: OutboxRelay;
   readonly shard: () => Shard;
   readonly others: Others;
   readonly introductions: Introductions;
@@ -65,8 +65,8 @@ const askedMsMax = 5_000;
 
 type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 
-export class Registrar {
-  readonly #options: RegistrarOptions;
+export class CatalogChanges {
+  readonly #options: CatalogChangesOptions;
   /** Settles when the latest change is over. */
   #last: Promise<unknown> = Promise.resolve();
   /** Claims of dead queues in other shards. */
@@ -76,7 +76,7 @@ export class Registrar {
   /** Queues with partitions to be removed; the value ends the pause before the next attempt. */
   readonly #reaping = new Map<LogicalQueue, () => void>();
 
-  constructor(options: RegistrarOptions) {
+  constructor(options: CatalogChangesOptions) {
     this.#options = options;
   }
 
@@ -172,8 +172,8 @@ export class Registrar {
     const { others, introductions } = this.#options;
     const { name } = queue.definition;
     this.#retiring.add(queue.owner);
-    const asker = introductions.asker();
-    const retiring = Promise.all(others.all.map((other) => other.retire(queue.owner, asker)));
+    const requester = introductions.requester();
+    const retiring = Promise.all(others.all.map((other) => other.retire(queue.owner, requester)));
     try {
       const sent = await this.#inTime(retiring, this.#askedUntil(deadline), lateChange.untaken);
       if (sent.includes(true)) throw QueueError.from(notEmpty(name, null));
@@ -182,7 +182,7 @@ export class Registrar {
       if (queue.isAdding) throw QueueError.from(notEmpty(name, null));
     } catch (cause) {
       this.#retiring.delete(queue.owner);
-      inBackground(introductions.tell({ put: [queue.reference], removed: [] }));
+      inBackground(introductions.announce({ put: [queue.reference], removed: [] }));
       throw cause;
     }
   }
@@ -229,7 +229,8 @@ export class Registrar {
     try {
       await this.#write({ put: [queue.entry({ deleting: true })] }, deadline);
     } catch (cause) {
-      if (!request.force) inBackground(introductions.tell({ put: [queue.reference], removed: [] }));
+      if (!request.force)
+        inBackground(introductions.announce({ put: [queue.reference], removed: [] }));
       throw cause;
     } finally {
       queue.isHidden = false;
@@ -238,7 +239,7 @@ export class Registrar {
     const { reference } = queue;
     const deleted = catalog.remove(queue);
     for (const other of catalog.dependents(reference.name)) catalog.cutLost(other);
-    const heard = introductions.tell({ put: [], removed: [reference] });
+    const heard = introductions.announce({ put: [], removed: [reference] });
     for (const lease of [...queue.line]) lease.settle(deletedFailure);
     return { ...deleted, deletion, heard };
   }
@@ -335,12 +336,12 @@ export class Registrar {
    * opens the copy can finish it.
    */
   async hold({ isFirst = false } = {}): Promise<Hold> {
-    const { clock, courier } = this.#options;
+    const { clock, outboxRelay } = this.#options;
     const deadline = clock.machine.now() + limits.holdMsMax;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     await this.#begin(() => over, { deadline, late: undeliveredBackup, isFirst });
     try {
-      const { release } = await courier.hold(undeliveredBackup);
+      const { release } = await outboxRelay.hold(undeliveredBackup);
       return {
         release: () => {
           release();
@@ -392,7 +393,9 @@ export class Registrar {
   #inTime<T>(work: Promise<T>, deadline: number, late: Failure): Promise<T> {
     const { machine } = this.#options.clock;
     return new Promise((resolve, reject) => {
-      const timer = machine.at(deadline, () => machine.soon(() => reject(QueueError.from(late))));
+      const timer = machine.at(deadline, () =>
+        machine.nextTick(() => reject(QueueError.from(late))),
+      );
       void work.finally(() => timer.cancel()).then(resolve, reject);
     });
   }
@@ -441,7 +444,7 @@ export class Registrar {
       const queue = await write();
       const { introductions, shard } = this.#options;
       const change = { put: [queue.reference], removed: [], ...how };
-      const heard = introductions.tell(change).finally(unclaim);
+      const heard = introductions.announce(change).finally(unclaim);
       return { announced: Promise.all([heard, shard().decided(queue.slots)]) };
     } catch (cause) {
       unclaim();
@@ -464,10 +467,10 @@ export class Registrar {
     this.#claims.add(claim);
     const unclaim = (): void => {
       this.#claims.delete(claim);
-      other.unclaim(claim, introductions.asker()).catch(() => introductions.missed(shard));
+      other.unclaim(claim, introductions.requester()).catch(() => introductions.missed(shard));
     };
     try {
-      const claiming = other.claim(claim, introductions.asker());
+      const claiming = other.claim(claim, introductions.requester());
       await this.#inTime(claiming, deadline, lateChange.untaken);
     } catch (cause) {
       // The claim may still take effect later.

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import type { OutboundItem } from "../../stores/item.ts";
-import type { Request } from "../kinds.ts";
 import { failure, QueueError, undeliveredBackup } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { Result } from "../model/messages.ts";
+import type { Request } from "../operations.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
-import { Courier } from "./courier.ts";
+import { OutboxRelay } from "./outbox-relay.ts";
 
 interface Call {
   readonly shard: number;
@@ -59,7 +59,7 @@ function setupCourier() {
   const calls: Call[] = [];
   const put = (shard: number, request: Request, settle: Call["settle"], fail = unused) =>
     void calls.push({ shard, request, settle, fail });
-  const courier = new Courier({
+  const outboxRelay = new OutboxRelay({
     clock,
     shard: () => ({ shard: 0, put: (request, settle) => put(0, request, settle) }),
     setAside: () => undefined,
@@ -83,12 +83,12 @@ function setupCourier() {
     if (request.kind !== "receive") return request.kind;
     return `${call.shard} receive ${request.items.map(({ outboundSeq }) => outboundSeq)}`;
   };
-  return { clock, courier, calls, settleNext };
+  return { clock, outboxRelay, calls, settleNext };
 }
 
 test("count: page after page goes to the target, and each is asked for with what has arrived", async () => {
-  const { courier, settleNext } = setupCourier();
-  courier.count(1, waits(3));
+  const { outboxRelay, settleNext } = setupCourier();
+  outboxRelay.count(1, waits(3));
   expect([
     await settleNext(page(1, 2)),
     await settleNext(),
@@ -107,10 +107,10 @@ test("count: page after page goes to the target, and each is asked for with what
 });
 
 test("count: between two shards one page travels at a time; others do not wait for it", async () => {
-  const { courier, calls } = setupCourier();
-  courier.count(1, waits(1));
-  courier.count(1, waits(2));
-  courier.count(2, waits(1, 2));
+  const { outboxRelay, calls } = setupCourier();
+  outboxRelay.count(1, waits(1));
+  outboxRelay.count(1, waits(2));
+  outboxRelay.count(2, waits(1, 2));
   expect(calls.map(({ request }) => request)).toEqual([
     { kind: "forward", targetShard: 1, arrived: 0 },
     { kind: "forward", targetShard: 2, arrived: 0 },
@@ -118,18 +118,18 @@ test("count: between two shards one page travels at a time; others do not wait f
 });
 
 test("count: what comes into the outbox while a page is asked for is asked for then", async () => {
-  const { courier, settleNext, calls } = setupCourier();
-  courier.count(1, waits(1));
+  const { outboxRelay, settleNext, calls } = setupCourier();
+  outboxRelay.count(1, waits(1));
   // The report arrives before the answer that it contains is delivered.
-  courier.count(1, waits(2));
+  outboxRelay.count(1, waits(2));
   expect(await settleNext(nothing)).toBe("0 forward to 1, has 0");
   expect(await settleNext(nothing)).toBe("0 forward to 1, has 0");
   expect(calls).toEqual([]);
 });
 
 test("count: a target without room, or that closes, is asked again later", async () => {
-  const { clock, courier, settleNext, calls } = setupCourier();
-  courier.count(1, waits(1));
+  const { clock, outboxRelay, settleNext, calls } = setupCourier();
+  outboxRelay.count(1, waits(1));
   await settleNext(page(1));
   await settleNext(failure("store_full", "full"));
   expect(calls).toHaveLength(0);
@@ -147,49 +147,49 @@ test("count: a target without room, or that closes, is asked again later", async
 });
 
 test("count: a source that has no room to forget is asked again, and nothing is given up", async () => {
-  const { clock, courier, settleNext, calls } = setupCourier();
-  courier.count(1, waits(1));
+  const { clock, outboxRelay, settleNext, calls } = setupCourier();
+  outboxRelay.count(1, waits(1));
   await settleNext(page(1));
   await settleNext();
   expect(await settleNext(failure("store_full", "there is no space left"))).toBe(
     "0 forward to 1, has 1",
   );
-  expect(courier.isSending(0)).toBe(true);
+  expect(outboxRelay.isSending(0)).toBe(true);
   expect(calls).toHaveLength(0);
   await clock.advance(1_000);
   expect(await settleNext(nothing)).toBe("0 forward to 1, has 1");
 });
 
 test("isSending: a queue is, until the source has forgotten the item", async () => {
-  const { courier, settleNext } = setupCourier();
-  courier.count(1, waits(1, 1, 5));
-  const targeted = () => [courier.isSending(5), courier.isSending(6)];
+  const { outboxRelay, settleNext } = setupCourier();
+  outboxRelay.count(1, waits(1, 1, 5));
+  const targeted = () => [outboxRelay.isSending(5), outboxRelay.isSending(6)];
   expect(targeted()).toEqual([true, false]);
   await settleNext(page(1));
   await settleNext();
   expect(targeted()).toEqual([true, false]);
-  courier.count(1, waits(0));
+  outboxRelay.count(1, waits(0));
   await settleNext(nothing);
   expect(targeted()).toEqual([false, false]);
 });
 
 test("countAll: a shard that has opened again sends what its outbox still has", async () => {
-  const { courier, calls } = setupCourier();
-  courier.countAll([...waits(2, 1, 5), ...waits(1, 1, 6), ...waits(1, 2)]);
+  const { outboxRelay, calls } = setupCourier();
+  outboxRelay.countAll([...waits(2, 1, 5), ...waits(1, 1, 6), ...waits(1, 2)]);
   expect(calls).toHaveLength(2);
-  expect([courier.isSending(5), courier.isSending(6)]).toEqual([true, true]);
+  expect([outboxRelay.isSending(5), outboxRelay.isSending(6)]).toEqual([true, true]);
 });
 
 test("hold: resolves once nothing is on its way, and nothing sets out before its release", async () => {
-  const { courier, calls, settleNext } = setupCourier();
-  courier.count(1, waits(1));
+  const { outboxRelay, calls, settleNext } = setupCourier();
+  outboxRelay.count(1, waits(1));
   await settleNext(page(1));
   let held: { release: () => void } | null = null;
-  const holding = courier.hold(undeliveredBackup).then((hold) => {
+  const holding = outboxRelay.hold(undeliveredBackup).then((hold) => {
     held = hold;
   });
-  courier.count(1, waits(3));
-  courier.count(2, waits(1, 2));
+  outboxRelay.count(1, waits(3));
+  outboxRelay.count(2, waits(1, 2));
   expect(await settleNext()).toBe("1 receive 1");
   await Promise.resolve();
   expect(held).toBeNull();
@@ -206,9 +206,9 @@ test("hold: resolves once nothing is on its way, and nothing sets out before its
 });
 
 test("hold: gives up when what is on its way does not arrive", async () => {
-  const { clock, courier } = setupCourier();
-  courier.count(1, waits(1));
-  const holding = courier.hold(undeliveredBackup).catch((error: unknown) => error);
+  const { clock, outboxRelay } = setupCourier();
+  outboxRelay.count(1, waits(1));
+  const holding = outboxRelay.hold(undeliveredBackup).catch((error: unknown) => error);
   await clock.advance(limits.holdMsMax);
   expect(await holding).toMatchObject({ code: "store" });
 });

@@ -1,8 +1,8 @@
 // Every kind of request of a shard, in the order in which a turn decides them.
 
-import { ahead } from "./insight/ahead.ts";
 import { find } from "./insight/find.ts";
 import { holders } from "./insight/holders.ts";
+import { ahead } from "./insight/queue-position.ts";
 import { stats } from "./insight/stats.ts";
 import { advance } from "./operations/advance.ts";
 import { backup } from "./operations/backup.ts";
@@ -13,8 +13,8 @@ import { deleteItems } from "./operations/delete.ts";
 import { extend } from "./operations/extend.ts";
 import { history } from "./operations/history.ts";
 import { importItems } from "./operations/import.ts";
-import type { Kind, Numbered } from "./operations/kind.ts";
 import { list } from "./operations/list.ts";
+import type { Numbered, Operation } from "./operations/operation.ts";
 import { produce } from "./operations/produce.ts";
 import { recall } from "./operations/recall.ts";
 import { refresh } from "./operations/refresh.ts";
@@ -58,23 +58,26 @@ const table = {
   advance,
 } as const;
 
-type RequestOf<K> = K extends Kind<infer R> ? R : never;
+type RequestOf<K> = K extends Operation<infer R> ? R : never;
 
 /** One request to a shard. `deadline`: the instant past which it must have no effect. */
 export type Request = RequestOf<(typeof table)[keyof typeof table]>;
 export type NumberedRequest = Numbered<Request>;
 
-export type AnyKind = Kind<Request>;
+export type AnyOperation = Operation<Request>;
 
 /** In order; each receives only the requests of its own name. */
-export const kinds = Object.entries(table) as unknown as readonly [Request["kind"], AnyKind][];
+export const operations = Object.entries(table) as unknown as readonly [
+  Request["kind"],
+  AnyOperation,
+][];
 
-const byName = new Map(kinds);
+const byName = new Map(operations);
 
-export function kindNamed(name: Request["kind"]): AnyKind {
-  return byName.get(name) as AnyKind;
+export function operationNamed(name: Request["kind"]): AnyOperation {
+  return byName.get(name) as AnyOperation;
 }
 
-export function kindOf({ kind }: Request): AnyKind {
-  return kindNamed(kind);
+export function operationOf({ kind }: Request): AnyOperation {
+  return operationNamed(kind);
 }

@@ -1,11 +1,11 @@
 // A wait queue in order of arrival. An entry stays until it is served or leaves.
 
-export interface Waiting {
+export interface Arrival {
   /** Rises with each arrival. */
   readonly arrival: number;
 }
 
-export class Line<W extends Waiting> {
+export class WaitQueue<W extends Arrival> {
   /** In order of arrival. */
   #waiting: W[] = [];
 

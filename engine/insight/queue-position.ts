@@ -1,9 +1,9 @@
 // Counts the ready items ahead of an item in its partition, up to a bound.
 
 import { limits } from "../model/limits.ts";
-import { answering, type Kind } from "../operations/kind.ts";
+import { answering, type Operation } from "../operations/operation.ts";
 
-export interface Ahead {
+export interface QueuePosition {
   readonly kind: "ahead";
   readonly slot: number;
   readonly seq: number;
@@ -11,10 +11,10 @@ export interface Ahead {
 
 const page = (op: number): string => `ahead ${op}`;
 
-export const ahead: Kind<Ahead> = {
+export const ahead: Operation<QueuePosition> = {
   phase: "before",
   weight: () => limits.aheadItemsMax,
-  wants({ memory, marks }, requests) {
+  planReads({ memory, marks }, requests) {
     for (const { op, slot, seq } of requests) {
       const { head, clearReadyBelow } = memory.partition(slot);
       const from = Math.min(seq, Math.max(head, clearReadyBelow));
@@ -22,9 +22,9 @@ export const ahead: Kind<Ahead> = {
       marks.push({ name: page(op), slot, from, before: seq, limit });
     }
   },
-  decide: answering(({ memory, facts }, { op, slot }) => {
+  decide: answering(({ memory, readResult }, { op, slot }) => {
     const { held } = memory.partition(slot);
-    const { found = [], isAll = true } = facts.marks.get(page(op)) ?? {};
+    const { found = [], isAll = true } = readResult.marks.get(page(op)) ?? {};
     const count = found.reduce((sum, { seq }) => sum + (held.has(seq) ? 0 : 1), 0);
     return { ok: true, value: { kind: "ahead", count, isAll } };
   }),

@@ -1,22 +1,22 @@
 import { expect, test } from "bun:test";
 import { limits } from "../model/limits.ts";
-import { type Mentions, mention, RecentMentions } from "./mentions.ts";
+import { addHits, type HeavyHitters, RecentHeavyHitters } from "./heavy-hitters.ts";
 
 test("mention: what comes up most is known by its count, whatever comes between", () => {
-  const mentions: Mentions = new Map();
+  const hitters: HeavyHitters = new Map();
   for (let other = 0; other < 1_000; other += 1) {
-    mention(mentions, `other-${other}`, 1);
-    mention(mentions, "most", 1);
+    addHits(hitters, `other-${other}`, 1);
+    addHits(hitters, "most", 1);
   }
-  const [first] = [...mentions].sort(([, a], [, b]) => b - a);
+  const [first] = [...hitters].sort(([, a], [, b]) => b - a);
   expect(first?.[0]).toBe("most");
   expect(first?.[1]).toBeGreaterThan(750);
   expect(first?.[1]).toBeLessThanOrEqual(1_000);
-  expect(mentions.size).toBeLessThanOrEqual(limits.mentionsMax);
+  expect(hitters.size).toBeLessThanOrEqual(limits.heavyHittersMax);
 });
 
 test("mention: a few names are counted exactly, and nobody is not counted", () => {
-  const mentions: Mentions = new Map();
+  const hitters: HeavyHitters = new Map();
   for (const [name, count] of [
     ["a", 2],
     ["", 9],
@@ -24,23 +24,23 @@ test("mention: a few names are counted exactly, and nobody is not counted", () =
     ["a", 3],
     ["c", 1],
   ] as const) {
-    mention(mentions, name, count);
+    addHits(hitters, name, count);
   }
-  expect([...mentions]).toEqual([
+  expect([...hitters]).toEqual([
     ["a", 5],
     ["c", 1],
   ]);
 });
 
 test("mention: one that outweighs the others takes the place of them all", () => {
-  const mentions: Mentions = new Map();
-  for (let other = 0; other < limits.mentionsMax; other += 1) mention(mentions, `${other}`, 2);
-  mention(mentions, "late", 5);
-  expect([...mentions]).toEqual([["late", 3]]);
+  const hitters: HeavyHitters = new Map();
+  for (let other = 0; other < limits.heavyHittersMax; other += 1) addHits(hitters, `${other}`, 2);
+  addHits(hitters, "late", 5);
+  expect([...hitters]).toEqual([["late", 3]]);
 });
 
 test("RecentMentions: the most of the window, over its slots", () => {
-  const recent = new RecentMentions({ slotMs: 10, slots: 3 });
+  const recent = new RecentHeavyHitters({ slotMs: 10, slots: 3 });
   expect(recent.most(0)).toBeNull();
   recent.add(
     [

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RecentCount, RecentLevels } from "./window.ts";
+import { RecentCount, RecentLevels } from "./recent-window.ts";
 
 test("RecentCount: counts what came within the window, and when that began", () => {
   const recent = new RecentCount({ slotMs: 10, slots: 3 });

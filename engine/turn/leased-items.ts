@@ -10,8 +10,8 @@ import {
 } from "../model/errors.ts";
 import { isId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
-import type { Held, Partition } from "../state/partition.ts";
-import type { Asking, Turn } from "./turn-context.ts";
+import type { LeasedFields, Partition } from "../state/partition.ts";
+import type { ReadPlanner, Turn } from "./turn-context.ts";
 
 export interface Batch {
   readonly slot: number;
@@ -20,22 +20,22 @@ export interface Batch {
   readonly by?: object;
 }
 
-export interface HeldItem extends Held {
+export interface HeldItem extends LeasedFields {
   readonly seq: number;
 }
 
 /** Reads the items that are not leased: the reason of a refusal depends on their existence. */
-export function wantHeld(asking: Asking, batch: Batch): void {
+export function planHeld(planner: ReadPlanner, batch: Batch): void {
   const { slot, ids } = batch;
-  const partition = asking.memory.partition(slot);
+  const partition = planner.memory.partition(slot);
   const absent: number[] = [];
   const seqs = ids.map((id) => {
     const seq = partition.seqOf(id);
     if (seq !== null && !partition.held.has(seq)) absent.push(seq);
     return seq;
   });
-  asking.named.set(batch.by ?? batch, seqs);
-  if (absent.length > 0) asking.pick(slot, absent);
+  planner.named.set(batch.by ?? batch, seqs);
+  if (absent.length > 0) planner.pick(slot, absent);
 }
 
 function namedBy({ named }: Turn, batch: Batch): readonly (number | null)[] {
@@ -47,7 +47,7 @@ export function heldAt(
   { isStill, now }: Turn,
   partition: Partition,
   seq: number,
-): Held | undefined {
+): LeasedFields | undefined {
   const held = partition.held.get(seq);
   return isStill && held !== undefined && held.run.lease.leaseDeadline <= now ? undefined : held;
 }
@@ -81,7 +81,7 @@ export function findMovable(turn: Turn, batch: Batch, verb: string): ReturnType<
 
 /** Refuses items that are too large to move together, or with the other moves of the turn. */
 export function tooLarge(
-  { draft, full, isStill }: Turn,
+  { changeSet, full, isStill }: Turn,
   items: readonly HeldItem[],
   verb: string,
 ): Failure | null {
@@ -90,13 +90,13 @@ export function tooLarge(
     const why = `they hold ${bytes} bytes, expected at most ${limits.retryBytesMax}; send fewer at a time`;
     return failure("too_large", `item(s) cannot be ${verb} together; ${why}`);
   }
-  if (draft.returnedBytes + bytes > limits.retryBytesMax) return backlogFailure;
+  if (changeSet.returnedBytes + bytes > limits.retryBytesMax) return backlogFailure;
   // Try a large batch alone and once, so that it does not fail other requests of its turn.
-  const isTried = draft.returnedBytes > 0 || isStill;
-  if (full && isTried && draft.returnedBytes + bytes > limits.fullRetryBytesMax) {
+  const isTried = changeSet.returnedBytes > 0 || isStill;
+  if (full && isTried && changeSet.returnedBytes + bytes > limits.fullRetryBytesMax) {
     return fullFailure;
   }
-  draft.returnedBytes += bytes;
+  changeSet.returnedBytes += bytes;
   return null;
 }
 
@@ -123,8 +123,8 @@ function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): 
 }
 
 /** Whether the item is stored. An item whose lease ended in this turn has left its place. */
-function isStored({ facts, draft }: Turn, partition: Partition, seq: number): boolean {
+function isStored({ readResult, changeSet }: Turn, partition: Partition, seq: number): boolean {
   const { slot, clearReadyBelow } = partition;
-  if (seq < clearReadyBelow || draft.hasLeft(slot, seq)) return false;
-  return facts.picks.get(slot)?.ready.has(seq) ?? false;
+  if (seq < clearReadyBelow || changeSet.hasLeft(slot, seq)) return false;
+  return readResult.picks.get(slot)?.ready.has(seq) ?? false;
 }

@@ -5,7 +5,7 @@
 import type { QueueDefinition } from "../../stores/queue.ts";
 import { parseRate, RateWindow } from "../model/lease-rate.ts";
 
-export class Allowance {
+export class LeaseLimiter {
   #isPaused = false;
   #leasedMax = Number.POSITIVE_INFINITY;
   #rateText = "";

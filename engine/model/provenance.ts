@@ -32,7 +32,13 @@ export function pastText(past: Past | undefined): string {
 }
 
 /** To spread into an item for a caller. */
-export function told({ headers, past }: { readonly headers: string; readonly past: string }): {
+export function carriedFields({
+  headers,
+  past,
+}: {
+  readonly headers: string;
+  readonly past: string;
+}): {
   readonly headers?: Headers;
   readonly past?: Past;
 } {

@@ -96,7 +96,7 @@ export function stateOfLog(log: string, markPath: string, frames: number): LogSt
 }
 
 /** The mark of an open log, which is the same file for as long as the database is open. */
-export class LogMark {
+export class WalWatermark {
   readonly #path: string;
   readonly #logPath: string;
   readonly #bytes = Buffer.alloc(markBytes);

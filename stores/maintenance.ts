@@ -15,7 +15,7 @@ export interface StoredCounts {
 }
 
 /** Every method may throw `StoreError`. */
-export interface Upkeep {
+export interface Maintenance {
   /**
    * Does the work that a commit has deferred, before it would delay a later commit. Call it once a
    * turn is answered.
@@ -36,7 +36,7 @@ export interface Upkeep {
   countItems(): Promise<ReadonlyMap<number, StoredCounts> | null>;
 }
 
-export const noUpkeep: Upkeep = {
+export const noMaintenance: Maintenance = {
   relieve: async () => undefined,
   tidy: async () => false,
   size: () => ({ logBytes: 0, fileBytes: 0, full: false }),

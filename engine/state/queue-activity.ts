@@ -2,8 +2,8 @@
 // updated on changes and evaluated on request: there is no timer, and an idle queue costs nothing.
 
 import type { FindingWord } from "../model/api.ts";
-import { RecentMentions } from "./mentions.ts";
-import { RecentCount, RecentLevels } from "./window.ts";
+import { RecentHeavyHitters } from "./heavy-hitters.ts";
+import { RecentCount, RecentLevels } from "./recent-window.ts";
 
 const minuteMs = 60_000;
 /** A finding that is absent for no longer than this continues. */
@@ -11,7 +11,7 @@ const gapMs = 10_000;
 const lapseWindow = { slotMs: minuteMs, slots: 5 };
 const deathWindow = { slotMs: 5 * minuteMs, slots: 12 };
 
-export class QueueWatch {
+export class QueueActivity {
   readonly bornAt: number;
   /** When each finding was first and last seen. */
   readonly #held = new Map<FindingWord, { readonly since: number; seenAt: number }>();
@@ -30,9 +30,9 @@ export class QueueWatch {
   /** The largest number of items that the present clear still had to remove. */
   clearingMost = 0;
   readonly lapses = new RecentCount(lapseWindow);
-  readonly lapsedOf = new RecentMentions(lapseWindow);
+  readonly lapsedOf = new RecentHeavyHitters(lapseWindow);
   readonly deaths = new RecentCount(deathWindow);
-  readonly diedOf = new RecentMentions(deathWindow);
+  readonly diedOf = new RecentHeavyHitters(deathWindow);
   readonly backlog: RecentLevels;
 
   constructor(now: number, pausedAt: number) {

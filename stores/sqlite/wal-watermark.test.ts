@@ -19,9 +19,9 @@ import { all, end, entry, item, nothing, seeded } from "../conformance/values.ts
 import { readItems } from "../single-reads.ts";
 import { StoreError } from "../store.ts";
 import type { Durability } from "./connect.ts";
-import { LogMark, stateOfLog } from "./log-mark.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 import { threadPoolSyncer } from "./sync.ts";
+import { stateOfLog, WalWatermark } from "./wal-watermark.ts";
 
 const commitCount = 30;
 
@@ -56,12 +56,12 @@ function open(folder: string, options: Partial<SqliteOptions> = {}): Promise<Bac
 }
 
 /** Commits, and does the maintenance that follows a commit. */
-async function write({ store, upkeep }: Backend, seq: number, bytes = 1): Promise<void> {
+async function write({ store, maintenance }: Backend, seq: number, bytes = 1): Promise<void> {
   const turn = { turn: seq + 1, at: seq, tag: "" };
   const insert = [item(1, seq, { payload: new Uint8Array(bytes) })];
   const { synced } = await store.commit({ ...nothing, insert, turn });
   await synced;
-  await upkeep.relieve();
+  await maintenance.relieve();
 }
 
 /** The number of items in the store, or why it did not open. */
@@ -123,7 +123,7 @@ test("open: a log that is gone is no loss where the file has all of it, as when 
 test("open: a log that is gone can be accepted, with what is in the file", async () => {
   await using files = await setup();
   for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
-  while (await files.backend.upkeep.tidy());
+  while (await files.backend.maintenance.tidy());
   await write(files.backend, 400);
   const folder = files.killed();
   rmSync(log(folder));
@@ -135,7 +135,7 @@ test("open: a log that is gone can be accepted, with what is in the file", async
 test("open: a log that took with it a turn that only changed a queue is refused", async () => {
   await using files = await setup();
   for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
-  while (await files.backend.upkeep.tidy());
+  while (await files.backend.maintenance.tidy());
   const turn = { turn: 401, at: 400, tag: "" };
   const queue = [entry(1, "a")];
   await (await files.backend.store.commit({ ...nothing, queue, turn })).synced;
@@ -206,9 +206,9 @@ test("close: a store that was closed has neither log nor mark, and opens", async
 test("tidy: a log that is emptied on purpose is not missed", async () => {
   await using files = await setup();
   for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
-  expect(files.backend.upkeep.size().logBytes).toBeGreaterThan(1_048_576);
-  while (await files.backend.upkeep.tidy());
-  expect(files.backend.upkeep.size().logBytes).toBe(0);
+  expect(files.backend.maintenance.size().logBytes).toBeGreaterThan(1_048_576);
+  while (await files.backend.maintenance.tidy());
+  expect(files.backend.maintenance.size().logBytes).toBe(0);
   expect(await outcome(files.killed())).toBe(400);
   await write(files.backend, 400);
   const folder = files.killed();
@@ -221,9 +221,9 @@ test("tidy: a log that is emptied on purpose is not missed", async () => {
 test("relieve: a log that was emptied is not missed before the next commit, nor is any part of it", async () => {
   await using files = await setup();
   const { backend } = files;
-  const empty = backend.upkeep.size().fileBytes;
+  const empty = backend.maintenance.size().fileBytes;
   let count = commitCount;
-  for (; backend.upkeep.size().fileBytes === empty; count += 1) {
+  for (; backend.maintenance.size().fileBytes === empty; count += 1) {
     await write(backend, count, 400_000);
   }
   for (const spoil of [() => undefined, rmSync, (path: string) => truncateSync(path, 40_000)]) {
@@ -235,22 +235,22 @@ test("relieve: a log that was emptied is not missed before the next commit, nor 
 
 test("tidy: a log that is emptied behind a turn with receipts is not missed", async () => {
   await using files = await setup();
-  const { store, upkeep } = files.backend;
+  const { store, maintenance } = files.backend;
   const turn = { turn: commitCount + 1, at: 1, tag: "" };
   const payload = new Uint8Array(2_000_000);
   const insert = [item(1, commitCount, { payload })];
   await (await store.commit({ ...nothing, insert, turn, receipts: new Uint8Array(1) })).synced;
-  while (await upkeep.tidy());
-  expect(upkeep.size().logBytes).toBe(0);
+  while (await maintenance.tidy());
+  expect(maintenance.size().logBytes).toBe(0);
   expect(await outcome(files.killed())).toBe(commitCount + 1);
 });
 
 test("relieve: a log that starts over has a mark of its own", async () => {
   await using files = await setup();
-  const { upkeep } = files.backend;
-  const empty = upkeep.size().fileBytes;
+  const { maintenance } = files.backend;
+  const empty = maintenance.size().fileBytes;
   let count = commitCount;
-  for (; upkeep.size().fileBytes === empty; count += 1) {
+  for (; maintenance.size().fileBytes === empty; count += 1) {
     await write(files.backend, count, 400_000);
   }
   // The first commit at the beginning of the log.
@@ -298,7 +298,7 @@ describe.each([...diskKinds])("%s", (kind) => {
       const [logPath, markPath] = [log(disk.path), mark(disk.path)];
       writeFileSync(logPath, logHeader);
       disk.fill();
-      const made = new LogMark(markPath, logPath);
+      const made = new WalWatermark(markPath, logPath);
       made.set(4, 4);
       await made.clear();
       expect(existsSync(markPath)).toBe(false);

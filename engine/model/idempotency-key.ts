@@ -24,7 +24,7 @@ export const keyedOperations = [
 ] as const;
 export type KeyedOperation = (typeof keyedOperations)[number];
 
-export interface CallKey {
+export interface IdempotencyKey {
   readonly operation: KeyedOperation;
   /** The key as given, for messages. */
   readonly text: string;
@@ -53,7 +53,7 @@ interface KeyedCall {
 }
 
 /** Throws `invalid` if the key is malformed. */
-export function callKey(text: string, call: KeyedCall): CallKey {
+export function idempotencyKey(text: string, call: KeyedCall): IdempotencyKey {
   checkKey(text);
   const { queue, operation, asked } = call;
   const digest = digestOf(queue, `${operation}/${text}`);
@@ -129,6 +129,6 @@ function framed(payload: Payload): string {
 }
 
 /** The key was used with other arguments. */
-export function keyTaken({ text }: CallKey) {
+export function keyTaken({ text }: IdempotencyKey) {
   return failure("key_taken", `idempotency key is taken; '${text}' was used with another request`);
 }

@@ -27,7 +27,7 @@ interface Route {
   isBusy: boolean;
 }
 
-export interface CourierOptions {
+export interface OutboxRelayOptions {
   readonly clock: Clock;
   readonly shard: () => Pick<Shard, "shard" | "put">;
   readonly other: (shard: number) => Pick<OtherShard, "receive">;
@@ -35,8 +35,8 @@ export interface CourierOptions {
   readonly setAside: (count: number) => void;
 }
 
-export class Courier {
-  readonly #options: CourierOptions;
+export class OutboxRelay {
+  readonly #options: OutboxRelayOptions;
   readonly #clock: Clock;
   readonly #routes = new Map<number, Route>();
   /** With a test clock one route is busy at a time, for a deterministic order of arrival. */
@@ -46,7 +46,7 @@ export class Courier {
   readonly #settled = new Set<() => void>();
   #departures = 0;
 
-  constructor(options: CourierOptions) {
+  constructor(options: OutboxRelayOptions) {
     this.#options = options;
     this.#clock = options.clock.machine;
     this.#isInTurn = options.clock instanceof TestClock;

@@ -15,7 +15,7 @@ import {
 } from "../simulation/bundle.ts";
 import type { LeasedItem, QueueSettings } from "./api.ts";
 import { limits } from "./limits.ts";
-import type { Past } from "./past.ts";
+import type { Past } from "./provenance.ts";
 
 async function setupQueues(settings: Partial<QueueSettings> = {}, shardCount = 1) {
   const bundle = await setup({ shardCount });

@@ -533,7 +533,10 @@ test("partitions: one keeps what a turn writes that was decided before it began 
   const bundle = await setup({ shardCount: 1, turnLimits });
   await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
   const { clock } = bundle;
-  bundle.store().syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+  bundle.store().syncsLater = {
+    nextTick: (run) => clock.nextTick(run),
+    copy: () => () => undefined,
+  };
   bundle.store().holdSync();
   const resized = await bundle.begin(() =>
     bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }),

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { Line } from "./waiting.ts";
+import { WaitQueue } from "./wait-queue.ts";
 
 function lineOf(...arrivals: number[]) {
-  const line = new Line<{ readonly arrival: number }>();
+  const line = new WaitQueue<{ readonly arrival: number }>();
   const waiting = arrivals.map((arrival) => ({ arrival }));
   for (const one of waiting) line.join(one);
   return { line, waiting };
 }
 
-const arrivalsIn = (line: Line<{ readonly arrival: number }>): number[] =>
+const arrivalsIn = (line: WaitQueue<{ readonly arrival: number }>): number[] =>
   Array.from(line, ({ arrival }) => arrival);
 
 test("join: the first to come is the first in the line", () => {

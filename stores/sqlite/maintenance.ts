@@ -2,8 +2,8 @@
 
 import type { Database, Statement } from "bun:sqlite";
 import { basename, join } from "node:path";
+import type { Maintenance, StoredCounts, StoreSize } from "../maintenance.ts";
 import { StoreError, type Written } from "../store.ts";
-import type { StoredCounts, StoreSize, Upkeep } from "../upkeep.ts";
 import {
   bytesOf,
   checkedBytesMax,
@@ -15,12 +15,12 @@ import {
   transaction,
 } from "./connect.ts";
 import type { ItemTable } from "./item-table.ts";
-import type { LogMark } from "./log-mark.ts";
 import { prepare } from "./prepared.ts";
 import type { Room } from "./room.ts";
 import { type LogFile, type Syncer, syncData } from "./sync.ts";
+import type { WalWatermark } from "./wal-watermark.ts";
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly path: string;
   /** Each commit is synced, by SQLite or by the store, so the log's end can be marked. */
   readonly syncsCommits: boolean;
@@ -28,10 +28,10 @@ export interface UpkeepOptions {
   readonly syncer: Syncer | null;
 }
 
-interface Kept {
+interface MaintenanceParts {
   readonly database: Database;
   readonly items: ItemTable;
-  readonly mark: LogMark;
+  readonly mark: WalWatermark;
   readonly room: Room;
   readonly log: LogFile;
   readonly commits: number;
@@ -44,11 +44,11 @@ const logBytesIdle = 1024 * 1024;
 /** With so many pages the log is checkpointed between two turns: copying them takes 6 to 8 ms. */
 const logPagesMax = 2_000;
 
-export class SqliteUpkeep implements Upkeep {
-  readonly #options: UpkeepOptions;
+export class SqliteMaintenance implements Maintenance {
+  readonly #options: MaintenanceOptions;
   readonly #database: Database;
   readonly #items: ItemTable;
-  readonly #mark: LogMark;
+  readonly #mark: WalWatermark;
   readonly #room: Room;
   readonly #log: LogFile;
   /** The current sync. No commit may follow before it ends, and none at all if it fails. */
@@ -58,7 +58,10 @@ export class SqliteUpkeep implements Upkeep {
   /** Since the store was created. */
   #commits: number;
 
-  constructor({ database, items, mark, room, commits, log }: Kept, options: UpkeepOptions) {
+  constructor(
+    { database, items, mark, room, commits, log }: MaintenanceParts,
+    options: MaintenanceOptions,
+  ) {
     this.#options = options;
     this.#database = database;
     this.#items = items;

@@ -14,11 +14,11 @@ import type {
 import { reasonClass } from "../model/filter.ts";
 import { Observations } from "../model/histogram.ts";
 import { limits } from "../model/limits.ts";
-import type { Answer, Events } from "../model/messages.ts";
+import type { Answer, ItemEvents } from "../model/messages.ts";
 import { type CounterName, spanBounds } from "../model/queue-counters.ts";
+import { addHits, type HeavyHitters } from "../state/heavy-hitters.ts";
 import type { TurnHistory } from "../state/history.ts";
 import type { Granted } from "../state/lines.ts";
-import { type Mentions, mention } from "../state/mentions.ts";
 import type { Partition } from "../state/partition.ts";
 import { encodeReceipts, type Receipt } from "../state/receipts.ts";
 
@@ -58,18 +58,18 @@ export function inOrder(seqs: ReadonlySet<number>): number[] {
   return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
 
-/** `Events` while a turn counts them; absent fields are 0. */
-interface Happened extends Events {
+/** `ItemEvents` while a turn counts them; absent fields are 0. */
+interface CountedEvents extends ItemEvents {
   readonly slot: number;
   readonly counts: { [name in CounterName]?: number };
   discardedIds?: string[];
   waited?: Observations;
   held?: Observations;
-  lapsedOf?: Mentions;
-  diedOf?: Mentions;
+  lapsedOf?: HeavyHitters;
+  diedOf?: HeavyHitters;
 }
 
-export class Draft {
+export class ChangeSet {
   /** `null` = no history is kept. */
   readonly history: TurnHistory | null;
   readonly #inserted: Item[] = [];
@@ -112,7 +112,7 @@ export class Draft {
   /** The time of the turn is stored even if nothing else changes. */
   keepsTime = false;
   readonly #notes = new Map<number, readonly number[]>();
-  readonly #happened = new Map<number, Happened>();
+  readonly #itemEvents = new Map<number, CountedEvents>();
   /** Items written, leased or removed, for the metrics. */
   itemCount = 0;
   /** Payload bytes of items that clients retried or released. */
@@ -160,12 +160,12 @@ export class Draft {
     this.#unleased.push(lease);
   }
 
-  #in(slot: number): Happened {
-    const known = this.#happened.get(slot);
+  #in(slot: number): CountedEvents {
+    const known = this.#itemEvents.get(slot);
     if (known !== undefined) return known;
-    const happened: Happened = { slot, counts: {} };
-    this.#happened.set(slot, happened);
-    return happened;
+    const itemEvents: CountedEvents = { slot, counts: {} };
+    this.#itemEvents.set(slot, itemEvents);
+    return itemEvents;
   }
 
   count(slot: number, name: CounterName, items = 1): void {
@@ -199,18 +199,18 @@ export class Draft {
   lapsedOf(slot: number, holder: string): void {
     const here = this.#in(slot);
     here.lapsedOf ??= new Map();
-    mention(here.lapsedOf, holder, 1);
+    addHits(here.lapsedOf, holder, 1);
   }
 
   /** Counts a dead item by the reason that the client gave. */
   diedOf(slot: number, reason: string): void {
     const here = this.#in(slot);
     here.diedOf ??= new Map();
-    mention(here.diedOf, reasonClass(reason).slice(0, limits.mentionCharactersMax), 1);
+    addHits(here.diedOf, reasonClass(reason).slice(0, limits.heavyHitterCharactersMax), 1);
   }
 
-  get events(): Events[] {
-    return [...this.#happened.values()];
+  get events(): ItemEvents[] {
+    return [...this.#itemEvents.values()];
   }
 
   /** Sets the values in the receipt of a request. */

@@ -3,17 +3,17 @@
 
 import type { FindingWord, IsShown } from "../model/api.ts";
 import { formatDuration } from "../model/duration.ts";
-import type { Mentioned } from "../state/mentions.ts";
+import type { HeavyHitter } from "../state/heavy-hitters.ts";
 import type { LogicalQueue } from "../state/queue.ts";
-import { type Found, riseMs } from "./health.ts";
+import { type Assessment, riseMs } from "./health.ts";
 
-export interface Telling {
+export interface FindingContext {
   readonly now: number;
   /** Whether a sentence may name a queue. */
   readonly isShown: IsShown;
 }
 
-type TextOf = (found: Found, queue: LogicalQueue, telling: Telling) => string;
+type TextOf = (found: Assessment, queue: LogicalQueue, telling: FindingContext) => string;
 
 const number = (value: number): string => value.toLocaleString("en-US");
 const items = (count: number): string => `${number(count)} ${count === 1 ? "item" : "items"}`;
@@ -50,7 +50,7 @@ const oldest = ({ oldestReadyAt }: LogicalQueue, now: number, count: number): st
   return `, ${count === 1 ? "for" : "the oldest for"} ${roughly(now - oldestReadyAt)}`;
 };
 
-const paused: TextOf = (_, { definition: { pause }, watch: { pausedBy } }) => {
+const paused: TextOf = (_, { definition: { pause }, activity: { pausedBy } }) => {
   const sides = [...(pause?.lease ? ["Leases"] : []), ...(pause?.produce ? ["Produces"] : [])];
   const what = sides.join(" and ").replace("and P", "and p");
   const by = pausedBy === "" ? "" : ` by ${pausedBy}`;
@@ -58,7 +58,7 @@ const paused: TextOf = (_, { definition: { pause }, watch: { pausedBy } }) => {
 };
 
 const noConsumers: TextOf = ({ count }, queue, { now }) => {
-  const { lastAsked, askedAt } = queue.watch;
+  const { lastAsked, askedAt } = queue.activity;
   const ago = `${roughly(now - askedAt)} ago`;
   const last =
     lastAsked === null
@@ -69,7 +69,7 @@ const noConsumers: TextOf = ({ count }, queue, { now }) => {
 
 /** Mentions the most frequent name, if it is frequent enough to be informative. */
 const most = (
-  mentioned: Mentioned | null,
+  mentioned: HeavyHitter | null,
   count: number,
   tell: (name: string) => string,
 ): string => {
@@ -79,7 +79,7 @@ const most = (
   return of > 1 && 10 * of >= count ? `, ${number(of)} of them ${tell(name)}` : "";
 };
 
-const deadItems: TextOf = ({ count }, { definition, watch: { diedOf } }, { now, isShown }) => {
+const deadItems: TextOf = ({ count }, { definition, activity: { diedOf } }, { now, isShown }) => {
   const { deadQueue } = definition;
   const why = most(diedOf.most(now), count, (reason) => `with the reason '${reason}'`);
   const name = isShown(deadQueue) ? deadQueue : "the dead queue";
@@ -87,7 +87,7 @@ const deadItems: TextOf = ({ count }, { definition, watch: { diedOf } }, { now, 
   return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}${why}.`;
 };
 
-const leasesLapsing: TextOf = ({ count }, { definition, watch: { lapsedOf } }, { now }) => {
+const leasesLapsing: TextOf = ({ count }, { definition, activity: { lapsedOf } }, { now }) => {
   const { leaseTimeoutText, leaseTimeoutMs } = definition;
   const held = most(lapsedOf.most(now), count, (client) => `held by ${client}`);
   return `The lease of ${items(count)} lapsed within the last five minutes${held}: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`;
@@ -109,7 +109,7 @@ const texts: Readonly<Record<FindingWord, TextOf>> = {
     `The backlog grows by ${pace(count, riseMs)}: ${items(count)} more ${are(count)} ready than five minutes ago.`,
   leases_lapsing: leasesLapsing,
   dead_items: deadItems,
-  clearing: ({ count }, { watch: { clearingMost } }) =>
+  clearing: ({ count }, { activity: { clearingMost } }) =>
     `A clear has ${number(count)} of ${items(Math.max(count, clearingMost))} still to remove.`,
   paused,
   at_leased_max: ({ count, nextAt }, queue, { now }) =>
@@ -122,6 +122,6 @@ const texts: Readonly<Record<FindingWord, TextOf>> = {
     `${count === 1 ? "The one item waits for its time" : `All ${items(count)} wait for their time`}${until(nextAt, now, "the next is due")}.`,
 };
 
-export function sentence(found: Found, queue: LogicalQueue, telling: Telling): string {
+export function sentence(found: Assessment, queue: LogicalQueue, telling: FindingContext): string {
   return texts[found.what](found, queue, telling);
 }
