@@ -12,9 +12,9 @@ const root = join(import.meta.dir, "..", "..", "..");
  * them are hunted by `bun run proof`.
  */
 const hunted = [
-  "answers are given before the commit",
-  "answers are given before the sync",
-  "a turn is committed before the one before is synced",
+  "answers are sent before the commit",
+  "answers are sent before the sync",
+  "a turn is committed before the previous one is synced",
 ];
 
 test("there are at least 30 planted bugs, each named as its file", () => {
