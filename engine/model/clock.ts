@@ -64,7 +64,7 @@ const jumpCheckMs = 500;
 /** The sleeps of one clock that end by the time of day. */
 class Sleeps {
   readonly #wallClock: () => number;
-  readonly #pending = new Set<() => void>();
+  readonly #entry = new Set<() => void>();
   #jumpTimer: ReturnType<typeof setInterval> | null = null;
   #aheadMs = 0;
 
@@ -77,15 +77,15 @@ class Sleeps {
       this.#aheadMs = this.#wallClock() - performance.now();
       this.#jumpTimer = setInterval(() => this.#checkForJump(), jumpCheckMs).unref();
     }
-    this.#pending.add(renew);
+    this.#entry.add(renew);
   }
 
   delete(renew: () => void): void {
-    this.#pending.delete(renew);
+    this.#entry.delete(renew);
   }
 
   #checkForJump(): void {
-    if (this.#pending.size === 0) {
+    if (this.#entry.size === 0) {
       clearInterval(this.#jumpTimer ?? undefined);
       this.#jumpTimer = null;
       return;
@@ -93,7 +93,7 @@ class Sleeps {
     const aheadMs = this.#wallClock() - performance.now();
     if (Math.abs(aheadMs - this.#aheadMs) < jumpMsMin) return;
     this.#aheadMs = aheadMs;
-    for (const renew of [...this.#pending]) renew();
+    for (const renew of [...this.#entry]) renew();
   }
 }
 
@@ -177,8 +177,8 @@ export class TestClock implements Clock {
 
   advanceTo(instant: number): void {
     this.#now = Math.max(this.#now, instant);
-    for (const pending of this.#timers.until(this.#now))
-      this.nextTick(() => this.#timers.fire(pending));
+    for (const entry of this.#timers.until(this.#now))
+      this.nextTick(() => this.#timers.fire(entry));
   }
 
   precise(): number {
@@ -186,8 +186,8 @@ export class TestClock implements Clock {
   }
 
   at(deadline: number, run: () => void): Timer {
-    const { pending, timer } = this.#timers.set(deadline, run);
-    if (deadline <= this.#now) this.nextTick(() => this.#timers.fire(pending));
+    const { entry, timer } = this.#timers.set(deadline, run);
+    if (deadline <= this.#now) this.nextTick(() => this.#timers.fire(entry));
     return timer;
   }
 

@@ -34,8 +34,8 @@ export class VirtualClock implements Clock {
   }
 
   at(deadline: number, run: () => void): Timer {
-    const { pending, timer } = this.#timers.set(deadline, run);
-    if (deadline <= this.#now) this.nextTick(() => this.#timers.fire(pending));
+    const { entry, timer } = this.#timers.set(deadline, run);
+    if (deadline <= this.#now) this.nextTick(() => this.#timers.fire(entry));
     return timer;
   }
 
