@@ -81,7 +81,7 @@ async function run(seed: number, restart: boolean) {
   return (await bundle.listed(dead)).join(" ");
 }
 test.each([false, true])(
-  "advance: what comes into a dead queue comes in the same order, however long stores take; after a start %s",
+  "advance: dead letters arrive in the same order, however long stores take; after a start %s",
   async (restart) => {
     const first = await run(1, restart);
     let differs = 0;

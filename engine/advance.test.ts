@@ -103,7 +103,7 @@ test("advance: a lease lapses at its own instant", async () => {
   ]);
 });
 
-test("advance: one thing leads to the next, in one go", async () => {
+test("advance: work that becomes due during an advance is done in the same advance", async () => {
   await using engine = await openedShards(2);
   await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: hour });
   const dying = { ...settings, deadQueue: "dead", maxAttempts: 2, requestedPartitions: 2 };
@@ -148,7 +148,7 @@ test.each([0, -1, 0.5, 60_001])("advance: a handlerTimeoutMs of %p is refused", 
   expect(refused).toMatchObject({ code: "invalid" });
 });
 
-test("advance: a request timeout passes by the machine's clock, and by no advance", async () => {
+test("advance: a request timeout passes by the machine's clock only", async () => {
   await using engine = await opened();
   await engine.createQueue({ ...settings, name: "q" });
   expect(await refusal(lease(engine, "q", "late", 10))).toMatchObject({ reason: "empty" });
@@ -158,7 +158,7 @@ test("advance: a request timeout passes by the machine's clock, and by no advanc
   expect((await waiting).items).toHaveLength(1);
 });
 
-test("advance: a rate of leases goes by the test clock", async () => {
+test("advance: a lease rate uses the test clock", async () => {
   await using engine = await opened();
   await engine.createQueue({ ...settings, name: "q", leaseRate: "1/1m" });
   await produce(engine, "q", "a");
@@ -173,7 +173,7 @@ test("advance: a rate of leases goes by the test clock", async () => {
   );
 });
 
-test("advance: calls at once are one after the other, and each says where it has come to", async () => {
+test("advance: concurrent calls run one after the other, and each returns its instant", async () => {
   await using engine = await opened();
   const start = await nowOf(engine);
   const advances = [engine.advance(5), engine.advance(7), engine.advance(hour)];
@@ -198,7 +198,7 @@ test("advance: without a test clock it is refused", async () => {
   expect(refused).toMatchObject({ code: "refused", reason: "no_test_clock" });
 });
 
-test("advance: a close ends it", async () => {
+test("advance: a close ends an advance", async () => {
   const engine = await opened();
   await engine.createQueue({ ...settings, name: "a", expireTimeoutMs: minute });
   const closing = engine.close();
@@ -206,14 +206,14 @@ test("advance: a close ends it", async () => {
   await closing;
 });
 
-test("advance: a close in the middle of it ends it, and it says that a part may be done", async () => {
+test("advance: a close during an advance ends it, and the error says that a part may be done", async () => {
   const engine = await opened();
   const refused = refusal(engine.advance(hour));
   await engine.close();
   expect(await refused).toMatchObject({ code: "store", reason: "in_part" });
 });
 
-test("a folder continues where its test clock was", async () => {
+test("advance: a folder continues from the last instant of its test clock", async () => {
   const store = { kind: "sqlite", directory: join(folder, "test"), ballastBytes: 0 } as const;
   let now: number;
   {
@@ -305,7 +305,7 @@ async function scheduled(drawn: typeof steps extends fc.Arbitrary<infer T> ? T :
   return { engine, start };
 }
 
-test("advance: by a and by b is by their sum", async () => {
+test("advance: two advances equal one by their sum", async () => {
   const byMs = fc.oneof(
     fc.constantFrom(10 * second, 30 * second, minute),
     fc.integer({ min: 1, max: 3 * minute }),
@@ -326,7 +326,7 @@ test("advance: by a and by b is by their sum", async () => {
   );
 });
 
-test("advance: what is kept of queues goes by the test clock, as all else that is told of them", async () => {
+test("advance: series and findings of queues use the test clock", async () => {
   await using engine = await opened({ seriesBytes: 1_000_000 });
   await engine.createQueue({ name: "q", ...settings });
   for (let count = 1; count <= 3; count += 1) {
@@ -345,7 +345,7 @@ test("advance: what is kept of queues goes by the test clock, as all else that i
   expect(points()).toHaveLength(360);
 });
 
-test("advance: time stops where something is due, and what is kept of queues tells when it was", async () => {
+test("advance: time stops at each due instant, and series record it there", async () => {
   await using engine = await opened({ seriesBytes: 1_000_000 });
   await engine.createQueue({ name: "q", ...settings });
   // Advances to the start of an interval.

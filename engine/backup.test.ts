@@ -55,7 +55,7 @@ async function setupBackups() {
   };
 }
 
-test("backup: one that waits for dead letters is refused in time, and all that waited goes on", async () => {
+test("backup: a backup that waits for dead letters is refused in time, and the waiting calls continue", async () => {
   await using setup = await setupBackups();
   const { bundle, folder } = setup;
   bundle.store(1).hold();
@@ -92,7 +92,7 @@ const refusal = {
   details: undefined,
 } as const;
 
-test("backup: one that waits for a shard that is down is refused in time", async () => {
+test("backup: a backup that waits for a shard that is down is refused in time", async () => {
   await using setup = await setupBackups();
   const { bundle } = setup;
   await setup.breakSecond();
@@ -105,7 +105,7 @@ test("backup: one that waits for a shard that is down is refused in time", async
   expect([backup.ending, created.ending]).toEqual([refusal, { ok: true, value: undefined }]);
 });
 
-test("backup: one whose shard goes down while it is made is refused at once", async () => {
+test("backup: a backup whose shard goes down meanwhile is refused at once", async () => {
   await using setup = await setupBackups();
   const { bundle } = setup;
   bundle.store(1).hold();
@@ -123,7 +123,7 @@ test("backup: one whose shard goes down while it is made is refused at once", as
   expect(await bundle.listed(dead)).toEqual(["b"]);
 });
 
-test("backup: one that is made while a delete goes on holds nothing of the queue, once it is opened", async () => {
+test("backup: a backup during a delete contains nothing of the queue once it is opened", async () => {
   await using setup = await setupBackups();
   const { bundle, folder } = setup;
   await bundle.produce(dead, "b");

@@ -60,7 +60,7 @@ const late = {
   details: undefined,
 } as const;
 
-test("changes: when a shard is down, those in other shards go on, and its own are refused in time", async () => {
+test("changes: while a shard is down, changes in other shards continue, and its own are refused in time", async () => {
   const bundle = await setupTwo();
   await bundle.createQueue({ name: "third" });
   await breakShard(bundle, 1, "first");
@@ -92,7 +92,7 @@ test("changes: when a shard is down, those in other shards go on, and its own ar
   await bundle.createQueue({ name: "fourth" });
 });
 
-test("changes: when a shard stalls, those in other shards go on", async () => {
+test("changes: while a shard stalls, changes in other shards continue", async () => {
   const bundle = await setupTwo();
   bundle.store(1).hold();
   const stalled = await beginCreate(bundle, "third");
@@ -109,7 +109,7 @@ test("changes: when a shard stalls, those in other shards go on", async () => {
 });
 
 test.each(["failed", "stalled"])(
-  "changes: one that names a dead queue in another shard keeps none there waiting; its own has %s",
+  "changes: a change that names a dead queue in another shard delays no other change there; its own has %s",
   async (how) => {
     const bundle = await setupTwo();
     await bundle.createQueue({ name: "sixth" });
@@ -126,7 +126,7 @@ test.each(["failed", "stalled"])(
   },
 );
 
-test("resume: behind a pause of which nobody knows, it says nothing once the engine has closed", async () => {
+test("resume: behind a pause with an unknown outcome, a resume returns nothing once the engine has closed", async () => {
   const bundle = await setupTwo();
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed", applied: true });
@@ -136,7 +136,7 @@ test("resume: behind a pause of which nobody knows, it says nothing once the eng
   expect(resumed.ending).toMatchObject({ ok: false, code: "closing" });
 });
 
-test("backup: it gets its turn among changes that never end", async () => {
+test("backup: a backup gets its turn among endless changes", async () => {
   const bundle = await setupTwo();
   const change = (name: string) =>
     bundle.begin(() => bundle.engine.updateQueue({ name, maxAttempts: 3 }));
@@ -155,7 +155,7 @@ test("backup: it gets its turn among changes that never end", async () => {
   expect(backup.ending).not.toBe(null);
 });
 
-test("changes: a backup that waits for a shard that is down lets others go on in time", async () => {
+test("changes: a backup that waits for a shard that is down lets other changes continue in time", async () => {
   const bundle = await setupTwo();
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed" });
@@ -169,7 +169,7 @@ test("changes: a backup that waits for a shard that is down lets others go on in
   expect(changed.ending).toMatchObject({ ok: true });
 });
 
-test("update, delete: while a shard opens again, none is told that its queue is not there", async () => {
+test("update, delete: while a shard reopens, no caller is told that its queue does not exist", async () => {
   const bundle = await setupTwo();
   bundle.store(1).fail({ fault: "lost" });
   bundle.store(1).openFault = "failed";
@@ -183,7 +183,7 @@ test("update, delete: while a shard opens again, none is told that its queue is 
   }
 });
 
-test("delete: its caller is told in time when a shard stays down, and its end comes all the same", async () => {
+test("delete: the caller is answered in time while a shard stays down, and the delete still ends", async () => {
   const bundle = await setupTwo();
   await bundle.produce("first", "a");
   const store = bundle.store(1);
@@ -207,7 +207,7 @@ test("delete: its caller is told in time when a shard stays down, and its end co
   expect(namesIn(bundle, 1)).toEqual([]);
 });
 
-test("delete: its name is free at once, and nothing comes back under it", async () => {
+test("delete: the name is free at once, and no item returns under it", async () => {
   const bundle = await setupTwo();
   await bundle.produceMany("first", 10_000);
   bundle.store(1).holdAfter(1);
@@ -235,7 +235,7 @@ test("delete: its name is free at once, and nothing comes back under it", async 
   expect(bundle.storedItems(1)).toEqual([]);
 });
 
-test("delete: without force, a queue to which items are on their way is refused at once", async () => {
+test("delete: without force, a queue with items in transit to it is refused at once", async () => {
   const bundle = await setupTwo();
   const produced = await breakShard(bundle, 1, "first");
   const deleted = await beginDelete(bundle, "first", false);
@@ -249,7 +249,7 @@ test("delete: without force, a queue to which items are on their way is refused 
   expect(await bundle.listed("first")).toEqual(["lost or not"]);
 });
 
-test("delete: one that the store refuses leaves the queue as it was", async () => {
+test("delete: a delete that the store refuses leaves the queue as it was", async () => {
   const bundle = await setupTwo();
   bundle.store(1).fail({ fault: "full", sticky: true });
   bundle.store(1).hold();
@@ -266,7 +266,7 @@ test("delete: one that the store refuses leaves the queue as it was", async () =
   expect((await bundle.lease("first")).items).toHaveLength(1);
 });
 
-test("delete: a shard that restarts before one is certain keeps the queue's items", async () => {
+test("delete: a shard that restarts before the delete is certain keeps the queue's items", async () => {
   const bundle = await setupTwo();
   await bundle.produce("first", "a");
   bundle.store(1).fail({ fault: "failed" });
@@ -281,7 +281,7 @@ test("delete: a shard that restarts before one is certain keeps the queue's item
   expect(item?.attempts).toBe(1);
 });
 
-test("delete: an engine that closes meanwhile says what is left, and the next start does it", async () => {
+test("delete: an engine that closes meanwhile reports the rest, and the next start deletes it", async () => {
   const bundle = await setupTwo();
   await bundle.produce("first", "a");
   bundle.store(1).hold();
@@ -321,7 +321,7 @@ async function setupDependent() {
   };
 }
 
-test("update: dependents in a shard that is down are not waited for, and go by the latest when it is up", async () => {
+test("update: an update does not wait for dependents in a shard that is down; they follow once it is up", async () => {
   const { bundle, update, die } = await setupDependent();
   await breakShard(bundle, 1, "first");
   for (const hours of [1, 2]) expect((await update(hours)).ending).toMatchObject({ ok: true });
@@ -329,7 +329,7 @@ test("update: dependents in a shard that is down are not waited for, and go by t
   expect(await die()).toBe(bundle.clock.now() + 2 * hour);
 });
 
-test("pause: when another shard goes down before it has decided what came before, the pause ends", async () => {
+test("pause: if another shard goes down before it has decided earlier requests, the pause ends", async () => {
   const { bundle } = await setupDependent();
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed" });
@@ -343,7 +343,7 @@ test("pause: when another shard goes down before it has decided what came before
 });
 
 test.each([true, false])(
-  "create: behind a change that its shard took and never answered, it is refused in time (%p)",
+  "create: behind a change that its shard received and never answered, a create is refused in time (%p)",
   async (applied) => {
     const bundle = await setupTwo();
     bundle.store(1).openFault = "failed";
@@ -363,7 +363,7 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  "create: one whose store fails at its commit continues when the store is open again, once (%p)",
+  "create: a create whose commit failed continues once when the store is open again (%p)",
   async (applied) => {
     const bundle = await setupTwo();
     bundle.store(1).fail({ fault: "failed", applied });
@@ -377,7 +377,7 @@ test.each([true, false])(
   },
 );
 
-test("create: one whose dead queue is in a shard that is down does not wait for it", async () => {
+test("create: a create does not wait for the shard of its dead queue if that is down", async () => {
   const bundle = await setupTwo();
   await breakShard(bundle, 1, "first");
   await bundle.createQueue({ name: "sixth", deadQueue: "first" });
@@ -398,7 +398,7 @@ test.each(
     [0, 1].flatMap((shard) => [false, true].map((force) => ({ naming, shard, force }))),
   ),
 )(
-  "$naming: beside a delete of its dead queue no queue names one that is gone; shard $shard is first, force $force",
+  "$naming: during a delete of its dead queue, no queue names a deleted one; shard $shard is first, force $force",
   async ({ naming, shard, force }) => {
     for (const isNamedFirst of [true, false]) {
       const bundle = await setupTwo();
@@ -444,7 +444,7 @@ const otherChanges: readonly { name: string; change: Change; expected: object }[
 ];
 
 test.each(otherChanges)(
-  "$name: a dead queue that is deleted meanwhile does not come back with it",
+  "$name: a dead queue that is deleted meanwhile does not return with it",
   async ({ change, expected }) => {
     const { bundle } = await setupDependent();
     bundle.store(1).hold();
@@ -461,7 +461,7 @@ test.each(otherChanges)(
   },
 );
 
-test("delete: a dependent that is given another dead queue meanwhile keeps that one", async () => {
+test("delete: a dependent that gets another dead queue meanwhile keeps that one", async () => {
   const { bundle } = await setupDependent();
   await bundle.createQueue({ name: "third" });
   bundle.store(0).hold();
@@ -505,7 +505,7 @@ async function setupLetter(shardCount = 3) {
   };
 }
 
-test("partitions: what a shard that was down has sent to one that is gone comes to another", async () => {
+test("partitions: items that a shard sent to a removed partition before it went down arrive in another one", async () => {
   const { bundle, dead, send, resizeDead, countDead } = await setupLetter();
   await send();
   await resizeDead(1);
@@ -518,7 +518,7 @@ test("partitions: what a shard that was down has sent to one that is gone comes 
   expect(await bundle.listed(next)).toEqual([]);
 });
 
-test("partitions: one that drains takes nothing that comes from other shards", async () => {
+test("partitions: a draining partition takes no items from other shards", async () => {
   const { bundle, dead, send, resizeDead, countDead } = await setupLetter();
   for (const text of ["a", "b"]) await bundle.produce(dead, text);
   await send();
@@ -528,7 +528,7 @@ test("partitions: one that drains takes nothing that comes from other shards", a
   expect(await bundle.listed(dead)).toEqual(["a", "letter"]);
 });
 
-test("partitions: one keeps what a turn writes that was decided before it began to drain", async () => {
+test("partitions: a partition keeps the items of a turn that was decided before it began to drain", async () => {
   const turnLimits = { ...limits, secondTurnWeightMin: 1 };
   const bundle = await setup({ shardCount: 1, turnLimits });
   await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
@@ -552,7 +552,7 @@ test("partitions: one keeps what a turn writes that was decided before it began 
   expect([await bundle.listed("orders"), await bundle.listed("orders", 1)]).toEqual([["a"], ["b"]]);
 });
 
-test("partitions: one that is wanted again before it goes stays, and goes later", async () => {
+test("partitions: a draining partition that is wanted again stays, and can be removed later", async () => {
   const bundle = await setup({ shardCount: 1 });
   await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
   const resize = (requestedPartitions: number) =>
@@ -564,7 +564,7 @@ test("partitions: one that is wanted again before it goes stays, and goes later"
   expect(await count()).toBe(1);
 });
 
-test("delete: a slot is used again at once; what a shard that was down has sent there is discarded", async () => {
+test("delete: a slot is reused at once, and items that a shard sent there before it went down are discarded", async () => {
   const { bundle, dead, send } = await setupLetter();
   await send();
   const deleted = await beginDelete(bundle, dead);
@@ -581,7 +581,7 @@ test("delete: a slot is used again at once; what a shard that was down has sent 
   expect(counted).toEqual([0, 0, 0, 0]);
 });
 
-test("delete: of a dead queue, items that fail from then on go nowhere else", async () => {
+test("delete: after the delete of a dead queue, failed items go nowhere else", async () => {
   const bundle = await setupTwo();
   const orders = nameIn(1, 2);
   await bundle.createQueue({ name: orders, deadQueue: "first", maxAttempts: 1 });
@@ -599,7 +599,7 @@ test("delete: of a dead queue, items that fail from then on go nowhere else", as
   expect(counted).toMatchObject({ queue: orders, counters: { discarded: 1, dead: 0 } });
 });
 
-test("delete: one that a start has to finish keeps its slots until it is through", async () => {
+test("delete: a delete that a start has to finish keeps its slots until it is done", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produceMany("orders", 10_000);
@@ -616,7 +616,7 @@ test("delete: one that a start has to finish keeps its slots until it is through
   expect(bundle.storedItems(0)).toHaveLength(1);
 });
 
-test("partitions: one that could not go for lack of room goes later by itself", async () => {
+test("partitions: a partition that could not be removed for lack of room is removed later", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
   bundle.store().onCommit = ({ queue }) => {
@@ -631,7 +631,7 @@ test("partitions: one that could not go for lack of room goes later by itself", 
   expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(1);
 });
 
-test("partitions: one goes also when the last produce to it comes to nothing", async () => {
+test("partitions: a partition is removed even if the last produce to it fails", async () => {
   const bundle = await setup({ shardCount: 2 });
   const [orders, mails] = [nameIn(1, 2), nameIn(1, 2, "mails")];
   await bundle.createQueue({ name: orders, requestedPartitions: 2 });
@@ -684,7 +684,7 @@ const changes: readonly {
 ];
 
 test.each(changes)(
-  "$name: behind a store that stalls it is answered in time, and goes on",
+  "$name: behind a store that stalls, the call is answered in time and continues",
   async ({ change, expected }) => {
     const bundle = await setupTwo();
     bundle.store(0).hold();
@@ -700,7 +700,7 @@ test.each(changes)(
   },
 );
 
-test("pause: when a shard stalls, its own queue is not paused, and the outcome for another queue is unknown", async () => {
+test("pause: while a shard stalls, its own queue is not paused, and the outcome for another queue is unknown", async () => {
   const bundle = await setupTwo();
   bundle.store(1).hold();
   await bundle.begin(() => bundle.engine.produce(produceOf("first", ["a"])));
@@ -714,7 +714,7 @@ test("pause: when a shard stalls, its own queue is not paused, and the outcome f
   for (const queue of ["first", "second"]) expect(await bundle.ending(pause(queue))).toEqual(done);
 });
 
-test("resume: behind a pause that nobody heard of it does not say that there is nothing to resume", async () => {
+test("resume: behind a pause with an unknown outcome, a resume does not report that there is nothing to resume", async () => {
   const bundle = await setupTwo();
   bundle.store(1).hold();
   await bundle.begin(() => bundle.engine.pause({ queue: "first", lease: true }));
@@ -727,7 +727,7 @@ test("resume: behind a pause that nobody heard of it does not say that there is 
   expect(bundle.engine.queueInfo("first").pause).toBeUndefined();
 });
 
-test("delete: without force, a queue to which a dead letter is on its way is refused", async () => {
+test("delete: without force, a queue with a dead letter in transit to it is refused", async () => {
   const bundle = await setupTwo();
   await bundle.run(() => bundle.engine.updateQueue({ name: "second", deadQueue: "first" }));
   await bundle.produce("second", "a");
@@ -745,7 +745,7 @@ test("delete: without force, a queue to which a dead letter is on its way is ref
   expect(await bundle.listed("first")).toEqual(["a"]);
 });
 
-test("partitions: one that a start takes away comes after the settings of its shard, however small a turn", async () => {
+test("partitions: a start removes a partition after it has stored the settings, however small a turn is", async () => {
   const bundle = await setup({ turnLimits: { ...limits, turnRequestsMax: 1 } });
   await bundle.createQueue({ name: "orders" });
   await bundle.createQueue({ name: "mails", requestedPartitions: 2 });
@@ -762,7 +762,7 @@ test("partitions: one that a start takes away comes after the settings of its sh
   expect(partitions).toBe(1);
 });
 
-test("inspect: of a queue whose dead queue is being deleted, it counts what is there", async () => {
+test("inspect: while its dead queue is being deleted, a queue counts the items that are left there", async () => {
   const bundle = await setupTwo();
   await bundle.createQueue({ name: "orders", deadQueue: "second" });
   await bundle.produce("second", "a");
@@ -790,7 +790,7 @@ test("update: two queues do not become each other's dead queue, however slow the
   expect(bundle.engine.queueInfo("second").deadQueue).toBe("");
 });
 
-test("create: a queue that is being given a dead queue is not taken for one", async () => {
+test("create: a queue that is getting a dead queue is not accepted as one", async () => {
   const bundle = await setupTwo();
   for (const shard of [0, 1]) bundle.store(shard).hold();
   await bundle.begin(() => bundle.engine.updateQueue({ name: "first", deadQueue: "second" }));

@@ -20,7 +20,7 @@ async function setupTwo(...names: string[]): Promise<Bundle> {
   return bundle;
 }
 
-test("update: refused by the shard of the dead queue that it names, a queue can be a dead queue itself", async () => {
+test("update: after the shard of its dead queue refused it, a queue can still become a dead queue", async () => {
   const other = nameIn(1, 2, "other");
   const bundle = await setupTwo(near, far, other);
   // The dead queue is about to get a dead queue of its own, unknown to the first shard.
@@ -42,7 +42,7 @@ test("update: refused by the shard of the dead queue that it names, a queue can 
   expect(created.ending).toEqual(done);
 });
 
-test("claim: it ends also while the dead queue is hidden by a delete that then fails", async () => {
+test("claim: a claim ends even while the dead queue is hidden by a delete that then fails", async () => {
   const bundle = await setupTwo(far);
   bundle.store(0).hold();
   const created = await bundle.begin(() =>
@@ -90,7 +90,7 @@ async function beginTransact(bundle: Bundle) {
     );
 }
 
-test("delete: without force, a queue to which a transact that is under way writes is refused", async () => {
+test("delete: without force, a queue to which a transact is writing is refused", async () => {
   const bundle = await setupTwo(near, far);
   const transact = await beginTransact(bundle);
   bundle.store(0).hold();
@@ -103,7 +103,7 @@ test("delete: without force, a queue to which a transact that is under way write
   expect(deleted.ending).toMatchObject({ ok: false, code: "refused" });
 });
 
-test("delete: without force, while it is committed no transact of another shard writes to the queue", async () => {
+test("delete: without force, while the delete commits, no transact of another shard writes to the queue", async () => {
   const bundle = await setupTwo(near, far);
   const transact = await beginTransact(bundle);
   bundle.store(1).hold();
@@ -116,7 +116,7 @@ test("delete: without force, while it is committed no transact of another shard 
   expect(transacted.ending).toMatchObject({ ok: false });
 });
 
-test("transact: one that is decided after its output's queue was deleted is not acknowledged", async () => {
+test("transact: a transact decided after its output's queue was deleted is not acknowledged", async () => {
   const bundle = await setupTwo(near, far);
   const transact = await beginTransact(bundle);
   bundle.store(0).hold();

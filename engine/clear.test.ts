@@ -70,7 +70,7 @@ test.each([{}, { destructive: true }])("clear: %j names nothing to clear", async
   });
 });
 
-test("clear: covers every partition, and only what was there", async () => {
+test("clear: a clear covers every partition, and only the items present at its start", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: 4 });
   for (let call = 0; call < 8; call += 1) await bundle.produceMany("orders", 700);
@@ -83,7 +83,7 @@ test("clear: covers every partition, and only what was there", async () => {
   expect(partitions.reduce((sum, { total }) => sum + total, 0)).toBeLessThanOrEqual(1);
 });
 
-test("clear: is answered when nothing is left, others are served meanwhile and see nothing of it", async () => {
+test("clear: a clear is answered when nothing is left, and does not disturb other calls meanwhile", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produceMany("orders", 20_000);
@@ -102,7 +102,7 @@ test("clear: is answered when nothing is left, others are served meanwhile and s
   expect(order).toEqual(["new", "clear"]);
 });
 
-test("clear: leased items ahead of what it takes do not hold it up", async () => {
+test("clear: leased items ahead of cleared ones do not delay it", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour });
   await bundle.produceMany("orders", 5_001);
@@ -111,7 +111,7 @@ test("clear: leased items ahead of what it takes do not hold it up", async () =>
   expect(bundle.engine.status().queues[0]).toMatchObject({ queued: 0, leased: 5_000 });
 });
 
-test("clear: scheduled items that are not meant do not hold it up", async () => {
+test("clear: scheduled items that stay do not delay it", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour });
   await bundle.produceMany("orders", 5_000);
@@ -124,7 +124,7 @@ test("clear: scheduled items that are not meant do not hold it up", async () => 
   expect(bundle.engine.status().queues[0]).toMatchObject({ scheduled: 0, retried: 5_000 });
 });
 
-test("clear: a shard that stalls has taken it, so its caller hears 504 in time, and it goes on", async () => {
+test("clear: a clear received by a shard that stalls is answered 504 in time, and continues", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
   for (const text of ["a", "b", "c", "d"]) await bundle.produce("orders", text);
@@ -142,7 +142,7 @@ test("clear: a shard that stalls has taken it, so its caller hears 504 in time, 
   expect(await bundle.allListed("orders")).toEqual([]);
 });
 
-test("clear: after a crash in the middle nothing that was cleared is offered or counted", async () => {
+test("clear: after a crash during a clear, no cleared item is offered or counted", async () => {
   const bundle = await setup();
   for (const name of ["bulk", "orders"]) await bundle.createQueue({ name });
   await bundle.produceMany("bulk", 30_000);
@@ -188,7 +188,7 @@ test.each([0, 1, 2, 3])(
   },
 );
 
-test("clear: done in part when the engine closes, it says so, and continues at the next start", async () => {
+test("clear: a clear that is partly done when the engine closes says so, and continues at the next start", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produceMany("orders", 30_000);

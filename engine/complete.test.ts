@@ -20,7 +20,7 @@ async function setupQueue(settings: Partial<QueueSettings> = {}) {
   return bundle;
 }
 
-test("complete: completed items never come back", async () => {
+test("complete: completed items never return", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   const lease = await bundle.lease("orders", { batchSize: 2 });
@@ -44,14 +44,14 @@ test.each([
     { requestTimeoutMs: 0 },
     "request timeout is required; '5m' is recommended, 15m is the maximum",
   ],
-] as const)("complete: a wrong %s is refused", async (_, change, message) => {
+] as const)("complete: an invalid %s is refused", async (_, change, message) => {
   const bundle = await setupQueue();
   const request = { ...completeOf("orders", 0, ["x"]), ...change };
   const ending = await bundle.ending(() => bundle.engine.complete(request));
   expect(ending).toEqual({ ok: false, code: "invalid", message, details: undefined });
 });
 
-test("complete: one id in doubt refuses the whole batch, and every one is named with its reason", async () => {
+test("complete: one invalid id refuses the whole batch, and each invalid id is listed with its reason", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b", "c");
   const { items } = await bundle.lease("orders", { batchSize: 2 });
@@ -90,7 +90,7 @@ test("complete: an id of another partition does not exist here", async () => {
   });
 });
 
-test("complete: late is accepted while nobody else was offered the item", async () => {
+test("complete: a late complete is accepted until the item is offered to another client", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -98,7 +98,7 @@ test("complete: late is accepted while nobody else was offered the item", async 
   expect(await bundle.complete(lease)).toMatchObject({ ok: true });
 });
 
-test("complete: once the lease lapsed its id is dead, also while a new holder has the item", async () => {
+test("complete: once the lease has lapsed its id is invalid, even while a new holder has the item", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -110,7 +110,7 @@ test("complete: once the lease lapsed its id is dead, also while a new holder ha
   expect(await bundle.complete(next)).toMatchObject({ ok: true });
 });
 
-test("complete: in the very turn in which its lease would lapse, the sweep comes first", async () => {
+test("complete: in the turn in which the lease would lapse, the sweep comes first", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -133,7 +133,7 @@ test("complete: in the very turn in which its lease would lapse, the sweep comes
   expect(await bundle.listed("orders")).toEqual(["b", "a"]);
 });
 
-test("complete: behind a slow store it is answered in time, with what is known by then", async () => {
+test("complete: behind a slow store, a complete is answered in time with the outcome known by then", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   await bundle.produce("orders", "a", "b", "c");
   const leases = [];
@@ -265,7 +265,7 @@ test.each(["lapse", "retry"] as const)(
   },
 );
 
-test("max_attempts: the present bound counts, also for items that are older than it", async () => {
+test("max_attempts: the current bound applies to older items too", async () => {
   const bundle = await setupQueue({ maxAttempts: 1 });
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -277,7 +277,7 @@ test("max_attempts: the present bound counts, also for items that are older than
   expect(await bundle.listed("orders")).toEqual([]);
 });
 
-test("max_attempts: an item in its last lease is left to its holder", async () => {
+test("max_attempts: an item in its last lease stays with its holder", async () => {
   const bundle = await setupQueue({ maxAttempts: 1 });
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -286,7 +286,7 @@ test("max_attempts: an item in its last lease is left to its holder", async () =
   expect(await bundle.complete(lease)).toMatchObject({ ok: true });
 });
 
-test("lapse: a thousand leases and more lapse at once, in pieces, and none is lost", async () => {
+test("lapse: more than a thousand leases lapse at once, in pieces, and none is lost", async () => {
   const bundle = await setupQueue();
   await bundle.produceMany("orders", 3_500);
   for (let call = 0; call < 4; call += 1) await bundle.lease("orders", { batchSize: 1_000 });

@@ -34,7 +34,7 @@ function stored(bundle: Bundle, queue: string) {
 test.each([
   { shards: near, where: "the same shard" },
   { shards: far, where: "another shard" },
-])("dead queue: takes an item in $where, with all that it was", async ({ shards }) => {
+])("dead queue: an item arrives in $where with all its fields", async ({ shards }) => {
   const bundle = await setupQueues({ maxAttempts: 1 }, shards);
   const item = { payload: "a", kind: "k", encoding: "e", reference: "r", headers: { h: "1" } };
   await bundle.run(() => bundle.engine.produce({ ...produceOf("orders", []), items: [item] }));
@@ -73,7 +73,7 @@ test.each([
 });
 
 test.each(["dead: true", "retry", "lapse", "expire", "expire scheduled"] as const)(
-  "dead queue: %s brings an item there, and wakes a lease that waits on it",
+  "dead queue: %s moves an item there, and wakes a waiting lease",
   async (by) => {
     for (const shards of [near, far]) {
       const bundle = await setupQueues({ maxAttempts: 1, expireTimeoutMs: hour }, shards);
@@ -114,14 +114,14 @@ test.each(["dead: true", "retry", "lapse", "expire", "expire scheduled"] as cons
   },
 );
 
-test("dead queue: dead goes before attempts that remain and before retry_at", async () => {
+test("dead queue: dead takes precedence over remaining attempts and retry_at", async () => {
   const bundle = await setupQueues({ maxAttempts: 5 });
   await bundle.produce("orders", "a");
   await bundle.retry(await bundle.lease("orders"), { dead: true, retryAt: start + hour });
   expect(await bundle.listed("dead")).toEqual(["a"]);
 });
 
-test("dead queue: without one, an item that is given up is refused, and stays leased", async () => {
+test("dead queue: without one, giving up an item is refused, and it stays leased", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a", "b");
@@ -142,7 +142,7 @@ test("dead queue: without one, an item that is given up is refused, and stays le
   expect(bundle.engine.status().queues[0]).toMatchObject({ leased: 2, counters: { discarded: 0 } });
 });
 
-test("dead queue: without one, an item that has failed is removed, counted and told", async () => {
+test("dead queue: without one, a failed item is removed, counted and reported", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", maxAttempts: 1 });
   await bundle.produce("orders", "a");
@@ -159,7 +159,7 @@ test("dead queue: without one, an item that has failed is removed, counted and t
   ]);
 });
 
-test("dead queue: without one, a removed item is told by its first id", async () => {
+test("dead queue: without one, a removed item is reported by its first id", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", maxAttempts: 2 });
   const { ids = [] } = await bundle.run(() =>
@@ -172,7 +172,7 @@ test("dead queue: without one, a removed item is told by its first id", async ()
   expect(bundle.notices).toMatchObject([{ kind: "items_discarded", count: 1, ids }]);
 });
 
-test("dead queue: without one, each queue is told by itself, with its first ten items by id", async () => {
+test("dead queue: without one, each queue is reported separately, with the ids of its first ten items", async () => {
   const bundle = await setup();
   const notices: unknown[] = [];
   for (const [queue, count] of [
@@ -190,7 +190,7 @@ test("dead queue: without one, each queue is told by itself, with its first ten 
   expect(bundle.notices).toEqual(notices as typeof bundle.notices);
 });
 
-test("dead queue: one that is added or removed later counts for items there already", async () => {
+test("dead queue: one that is added or removed later applies to existing items", async () => {
   const bundle = await setupQueues({ deadQueue: "" });
   await bundle.produce("orders", "a", "b");
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "dead" }));
@@ -253,7 +253,7 @@ test("dead queue: items sent after a restart arrive too, though the outbox was e
   expect(await bundle.listed("dead")).toEqual(["a", "b", "c"]);
 });
 
-test("dead queue: one that is full takes the item when there is room again", async () => {
+test("dead queue: a full one takes the item when it has room again", async () => {
   const bundle = await setupQueues({ maxAttempts: 1 }, far);
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -267,7 +267,7 @@ test("dead queue: one that is full takes the item when there is room again", asy
 });
 
 test.each([near, far])(
-  "dead queue: a thousand items and more that die at once arrive in order; %d shards",
+  "dead queue: more than a thousand items that die at once arrive in order; %d shards",
   async (shards) => {
     const bundle = await setupQueues({ expireTimeoutMs: hour }, shards);
     await bundle.produceMany("orders", 2_500);
@@ -278,7 +278,7 @@ test.each([near, far])(
   },
 );
 
-test("expire: a waiting item expires at its deadline, not a moment before", async () => {
+test("expire: a waiting item expires at its deadline, not earlier", async () => {
   const bundle = await setupQueues({ expireTimeoutMs: hour });
   await bundle.produce("orders", "a");
   await bundle.clock.advance(hour - 1);
@@ -288,7 +288,7 @@ test("expire: a waiting item expires at its deadline, not a moment before", asyn
   expect(await bundle.listed("dead")).toEqual(["a"]);
 });
 
-test("expire: a leased item does not while its lease runs; then it dies instead of going round", async () => {
+test("expire: a leased item does not expire while it is leased; it dies when the lease ends", async () => {
   const bundle = await setupQueues({ expireTimeoutMs: hour, leaseTimeoutMs: hour });
   await bundle.produce("orders", "a", "b", "c");
   await bundle.clock.advance(hour - second);
@@ -302,7 +302,7 @@ test("expire: a leased item does not while its lease runs; then it dies instead 
   expect(await bundle.listed("dead")).toEqual(["c", "b"]);
 });
 
-test("expire: a scheduled item's time begins when it is due", async () => {
+test("expire: the expire timeout of a scheduled item begins when it is due", async () => {
   const bundle = await setupQueues({ expireTimeoutMs: hour });
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["a"], start + 5 * hour)));
   await bundle.clock.advance(6 * hour - 1);
@@ -311,7 +311,7 @@ test("expire: a scheduled item's time begins when it is due", async () => {
   expect(await bundle.listed("dead")).toEqual(["a"]);
 });
 
-test("expire: an item behind others that live longer expires in its own time", async () => {
+test("expire: an item behind items with later deadlines expires on time", async () => {
   const bundle = await setupQueues({ expireTimeoutMs: 10 * hour });
   await bundle.produce("orders", "long");
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", expireTimeoutMs: hour }));
@@ -366,7 +366,7 @@ const discardedOf = ({ engine }: Bundle) =>
   engine.status().queues.find(({ queue }) => queue === "orders")?.counters.discarded;
 
 test.each([near, far])(
-  "dead queue: one that was deleted by force stays cut after a start; %d shards",
+  "dead queue: a reference to one deleted by force stays cut after a start; %d shards",
   async (shards) => {
     const bundle = await setupQueues({ maxAttempts: 1 }, shards);
     await bundle.run(() => bundle.engine.deleteQueue({ name: "dead", force: true }));
@@ -397,7 +397,7 @@ test.each([near, far])(
   },
 );
 
-test("dead queue: one that its shard has lost is cut, and can be created anew", async () => {
+test("dead queue: a reference to one that its shard has lost is cut, and the queue can be created again", async () => {
   const bundle = await setup({ shardCount: far });
   await bundle.createQueue({ name: "orders", maxAttempts: 1 });
   const goBack = bundle.snapshot(target);
@@ -418,7 +418,7 @@ test("dead queue: one that its shard has lost is cut, and can be created anew", 
   expect(await die(bundle)).toEqual(["dying"]);
 });
 
-test("a letter to a partition that its shard has forgotten comes to another one of the queue", async () => {
+test("dead queue: a dead letter for a partition that its shard has lost goes to another partition of the queue", async () => {
   const bundle = await setup({ shardCount: 2 });
   const [dead, orders] = [nameIn(0, 2, "dead"), nameIn(1, 2)];
   await bundle.createQueue({ name: dead });

@@ -192,7 +192,7 @@ test.each<[unknown, string]>([
   expect(await refusalOf(() => create(options))).toBe(said);
 });
 
-test("ensureQueue: makes it once, tells how it differs, and changes it only when told to", async () => {
+test("ensureQueue: creates the queue once, returns how it differs, and changes it only on request", async () => {
   await using engine = await createEngine({ store: { kind: "memory" } }).then((made) => ({
     ...made,
     [Symbol.asyncDispose]: () => made.close(),
@@ -210,7 +210,7 @@ test("ensureQueue: makes it once, tells how it differs, and changes it only when
   expect(engine.queueInfo("orders")).toMatchObject({ leaseTimeoutMs: 5_000, maxAttempts: 7 });
 });
 
-test("ensureQueue: what was not asked for may be anything, and none is what a queue has without", async () => {
+test("ensureQueue: unspecified settings may have any value, and an empty one equals an absent one", async () => {
   await using engine = await opened();
   const none = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
   expect(await engine.ensureQueue({ ...orders, ...none })).toEqual({});
@@ -222,13 +222,13 @@ test("ensureQueue: what was not asked for may be anything, and none is what a qu
   });
 });
 
-test("createEngine: nothing for series and history can be said too", async () => {
+test("createEngine: series and history can be disabled explicitly", async () => {
   const store = { kind: "memory" } as const;
   const engine = await createEngine({ store, seriesBytes: 0, historyBytes: 0 });
   await engine.close();
 });
 
-test("ensureQueue: settings that no queue can have are refused, and a queue that is not there", async () => {
+test("ensureQueue: invalid settings are refused, and so is a missing queue", async () => {
   await using engine = await opened();
   const none = { ...orders, name: "none", deadQueue: "nowhere" };
   expect(await refusalOf(() => engine.ensureQueue(none))).toContain("nowhere");
@@ -238,7 +238,7 @@ test("ensureQueue: settings that no queue can have are refused, and a queue that
   ).toBe("max attempts is invalid; cannot be negative number");
 });
 
-test("a program that was bundled out of the sources runs", async () => {
+test("bundle: a program that bundles the sources runs", async () => {
   const program = `
 import { createEngine } from ${JSON.stringify(join(import.meta.dir, "embed.ts"))};
 const engine = await createEngine({ store: { kind: "memory" } });

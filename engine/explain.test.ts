@@ -35,7 +35,7 @@ async function words(bundle: Bundle, queue = "orders"): Promise<string[]> {
   return [health, ...findings.map(({ what }) => what)];
 }
 
-test("explain: a queue that holds nothing is empty, with a client that waits idle, else it flows", async () => {
+test("explain: a queue without items is empty, with a waiting client idle, otherwise it flows", async () => {
   const bundle = await setupQueue();
   await bundle.clock.advance(minute);
   expect(await words(bundle)).toEqual(["empty"]);
@@ -52,7 +52,7 @@ test("explain: an unknown queue is refused", async () => {
   });
 });
 
-test("no_consumers: from ten seconds after the last lease on, since then, and who it was", async () => {
+test("no_consumers: begins ten seconds after the last lease request, and names its client", async () => {
   const bundle = await setupQueue();
   const asked = await bundle.beginLease("orders", {
     clientId: "worker-2",
@@ -74,7 +74,7 @@ test("no_consumers: from ten seconds after the last lease on, since then, and wh
   expect(await words(bundle)).toEqual(["flows"]);
 });
 
-test("no_consumers: who holds items may be at work on them for as long as a lease", async () => {
+test("no_consumers: clients that hold items count as consumers for as long as a lease", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders");
@@ -84,7 +84,7 @@ test("no_consumers: who holds items may be at work on them for as long as a leas
   expect(await words(bundle)).toEqual(["flows"]);
 });
 
-test("no_consumers: of nobody since the start it says so", async () => {
+test("no_consumers: the text says if no lease was requested since the start", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   await bundle.clock.advance(3 * minute);
@@ -94,7 +94,7 @@ test("no_consumers: of nobody since the start it says so", async () => {
   );
 });
 
-test("no_consumers, backlog_growing: not of a dead queue, whose items wait for a person", async () => {
+test("no_consumers, backlog_growing: not reported for a dead queue, whose items wait for a person", async () => {
   const bundle = await setupQueue({ deadQueue: "orders-dead", maxAttempts: 1 });
   for (let count = 0; count < 6; count += 1) {
     await bundle.produceMany("orders", 20);
@@ -107,7 +107,7 @@ test("no_consumers, backlog_growing: not of a dead queue, whose items wait for a
   expect(bundle.engine.explain("orders-dead").health).toBe("no_consumers");
 });
 
-test("paused: since when, why, and what; after a restart since the queue was changed last", async () => {
+test("paused: reports its start, reason and sides; after a restart, the last change of the queue as its start", async () => {
   const bundle = await setupQueue();
   await bundle.clock.advance(minute);
   await bundle.run(() =>
@@ -129,7 +129,7 @@ test("paused: since when, why, and what; after a restart since the queue was cha
   expect(await words(bundle)).toEqual(["empty"]);
 });
 
-test("paused: says who did it, as long as that is known", async () => {
+test("paused: reports the author of the pause as long as it is known", async () => {
   const bundle = await setupQueue();
   const pause = { queue: "orders", lease: true, reason: "deploy", by: "anna" };
   await bundle.run(() => bundle.engine.pause(pause));
@@ -142,7 +142,7 @@ test("paused: says who did it, as long as that is known", async () => {
   expect(await text()).toBe("Leases are paused: deploy.");
 });
 
-test("paused: in the millisecond in which it was paused it does not begin in the next", async () => {
+test("paused: a pause does not begin in the millisecond after it was made", async () => {
   const bundle = await setupQueue();
   await bundle.clock.advance(0.5);
   await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
@@ -150,7 +150,7 @@ test("paused: in the millisecond in which it was paused it does not begin in the
   expect(findings).toMatchObject([{ what: "paused", since: asOf }]);
 });
 
-test("at_leased_max: while items wait for the limit, until the next lapse", async () => {
+test("at_leased_max: reported while items wait for the limit, until the next lapse", async () => {
   const bundle = await setupQueue({ leasedMax: 2 });
   await bundle.produce("orders", "a", "b", "c");
   await bundle.beginLease("orders", { batchSize: 2 });
@@ -168,7 +168,7 @@ test("at_leased_max: while items wait for the limit, until the next lapse", asyn
   ]);
 });
 
-test("at_leased_max: one that ceases for moments has not ceased", async () => {
+test("at_leased_max: a short interruption does not end the finding", async () => {
   const bundle = await setupQueue({ leasedMax: 1 });
   await bundle.produce("orders", "a", "b", "c", "d");
   for (let round = 0; round < 3; round += 1) {
@@ -182,7 +182,7 @@ test("at_leased_max: one that ceases for moments has not ceased", async () => {
   }
 });
 
-test("at_lease_rate: while items wait for the rate, until there is more of it", async () => {
+test("at_lease_rate: reported while items wait for the rate, until it allows more", async () => {
   const bundle = await setupQueue({ leaseRate: "1/10s" });
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders");
@@ -194,7 +194,7 @@ test("at_lease_rate: while items wait for the rate, until there is more of it", 
   expect(await words(bundle)).toEqual(["flows"]);
 });
 
-test("all_leased: once nothing has changed hands for five seconds, until the next lapse", async () => {
+test("all_leased: reported after five seconds without a lease or complete, until the next lapse", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders", { leaseTimeoutMs: hour });
@@ -232,7 +232,7 @@ test("all_leased: an extend and a completed lease change when the next one lapse
   expect(await nextAt()).toBe(start + minute);
 });
 
-test("all_scheduled: until the first is due", async () => {
+test("all_scheduled: reported until the first item is due", async () => {
   const bundle = await setupQueue();
   const dueAt = start + hour;
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["a", "b"], dueAt)));
@@ -244,7 +244,7 @@ test("all_scheduled: until the first is due", async () => {
   expect(await words(bundle)).toEqual(["flows"]);
 });
 
-test("shard_down: its items, since when, until it is started again; then it is over", async () => {
+test("shard_down: reports the items and its start, and ends when the shard restarts", async () => {
   const [queue, other] = [nameIn(1, 2), nameIn(0, 2)];
   const bundle = await setupQueue({ name: queue, requestedPartitions: 2 }, { shardCount: 2 });
   await bundle.createQueue({ name: other });
@@ -264,7 +264,7 @@ test("shard_down: its items, since when, until it is started again; then it is o
   expect(await words(bundle, queue)).not.toContain("shard_down");
 });
 
-test("store_full: while the disk has no room", async () => {
+test("store_full: reported while the disk has no room", async () => {
   const bundle = await setupQueue();
   bundle.store().fail({ fault: "full", sticky: true });
   const refused = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
@@ -274,7 +274,7 @@ test("store_full: while the disk has no room", async () => {
   ]);
 });
 
-test("store_full: not after a busy shard has found room, though nothing comes after", async () => {
+test("store_full: ends when a busy shard finds room, even without later calls", async () => {
   const bundle = await setupQueue();
   bundle.store().fail({ fault: "full", sticky: true });
   const produce = () => bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
@@ -289,7 +289,7 @@ test("store_full: not after a busy shard has found room, though nothing comes af
   expect(await words(bundle)).toEqual(["empty"]);
 });
 
-test("clearing: what is left of it, and of how much", async () => {
+test("clearing: reports how many items are left, and of how many", async () => {
   const turnLimits = { ...limits, sweepItemsMax: 1 };
   const bundle = await setupQueue({}, { turnLimits });
   await bundle.produceMany("orders", 10);
@@ -311,7 +311,7 @@ test("clearing: what is left of it, and of how much", async () => {
   expect(await words(bundle)).toEqual(["empty"]);
 });
 
-test("leases_lapsing: of the last five minutes", async () => {
+test("leases_lapsing: counts the lapses of the last five minutes", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders", { batchSize: 2 });
@@ -329,17 +329,20 @@ test("leases_lapsing: of the last five minutes", async () => {
 test.each([
   ["orders-dead", "1 item died within the last hour and went to orders-dead."],
   ["", "1 item died within the last hour and was removed because there is no dead queue."],
-])("dead_items: of the last hour, with the dead queue %j", async (deadQueue, text) => {
-  const bundle = await setupQueue({ deadQueue, maxAttempts: 1 });
-  await bundle.produce("orders", "a");
-  await bundle.retry(await bundle.lease("orders"));
-  const { findings } = await explain(bundle);
-  expect(findings).toEqual([{ what: "dead_items", since: start, count: 1, nextAt: null, text }]);
-  await bundle.clock.advance(hour);
-  expect(await words(bundle)).toEqual(["empty"]);
-});
+])(
+  "dead_items: counts the dead items of the last hour, with the dead queue %j",
+  async (deadQueue, text) => {
+    const bundle = await setupQueue({ deadQueue, maxAttempts: 1 });
+    await bundle.produce("orders", "a");
+    await bundle.retry(await bundle.lease("orders"));
+    const { findings } = await explain(bundle);
+    expect(findings).toEqual([{ what: "dead_items", since: start, count: 1, nextAt: null, text }]);
+    await bundle.clock.advance(hour);
+    expect(await words(bundle)).toEqual(["empty"]);
+  },
+);
 
-test("leases_lapsing: names who held the most of them, as far as that is known", async () => {
+test("leases_lapsing: names the client that held most of them, if it is known", async () => {
   const bundle = await setupQueue({ maxAttempts: 9 });
   await bundle.produceMany("orders", 6);
   const text = async () => {
@@ -363,7 +366,7 @@ test("leases_lapsing: names who held the most of them, as far as that is known",
   expect(await text()).toBe(`The lease of 1 item ${lapsed}: ${need}`);
 });
 
-test("dead_items: tells the reason of the most, apart from what differs from one to the next", async () => {
+test("dead_items: reports the most frequent reason, without the parts that differ", async () => {
   const bundle = await setupQueue({ deadQueue: "orders-dead", maxAttempts: 1 });
   const fail = async (reason?: string) => {
     await bundle.produce("orders", "a");
@@ -393,7 +396,7 @@ test("dead_items: tells the reason of the most, apart from what differs from one
   );
 });
 
-test("backlog_growing: by the second where more comes than one or two", async () => {
+test("backlog_growing: rates above two items are given per second", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   for (let count = 0; count < 6; count += 1) {
     await bundle.produceMany("orders", 250);
@@ -405,7 +408,7 @@ test("backlog_growing: by the second where more comes than one or two", async ()
   );
 });
 
-test("backlog_growing: five minutes of more that comes than goes, but not of a paused queue", async () => {
+test("backlog_growing: reported after five minutes with more arrivals than departures, unless the queue is paused", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   for (let count = 0; count < 6; count += 1) {
     expect(await words(bundle)).not.toContain("backlog_growing");
@@ -422,7 +425,7 @@ test("backlog_growing: five minutes of more that comes than goes, but not of a p
   expect(await words(bundle)).not.toContain("backlog_growing");
 });
 
-test("explain: the worst comes first, and is the word", async () => {
+test("explain: the worst finding comes first, and determines the health", async () => {
   const bundle = await setupQueue({ maxAttempts: 1 });
   await bundle.produce("orders", "a", "b");
   await bundle.retry(await bundle.lease("orders"));
@@ -431,7 +434,7 @@ test("explain: the worst comes first, and is the word", async () => {
   expect(await words(bundle)).toEqual(["dead_items", "dead_items", "paused"]);
 });
 
-test("no_consumers: not of a queue whose leases are paused, nor right after", async () => {
+test("no_consumers: not reported for a queue whose leases are paused, nor right after the pause", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   await bundle.run(() => bundle.engine.pause({ queue: "orders" }));

@@ -26,12 +26,12 @@ async function offered(bundle: Bundle): Promise<string[]> {
   return started.ending?.ok === true ? textsOf(started.ending.value.items).sort() : [];
 }
 
-test("lease: the reply says how many attempts the queue allows", async () => {
+test("lease: the reply contains the queue's max_attempts", async () => {
   const bundle = await setupQueue();
   expect(await bundle.lease("orders")).toMatchObject({ maxAttempts: 3 });
 });
 
-test("lease: a timeout of its own, beside one of the queue's in the same turn", async () => {
+test("lease: a lease's own timeout and the queue's timeout can share a turn", async () => {
   const bundle = await setupQueue();
   const own = bundle.leaseOf("orders", { batchSize: 2, leaseTimeoutMs: hour });
   const plain = bundle.leaseOf("orders", { batchSize: 2 });
@@ -48,7 +48,7 @@ test("lease: a timeout of its own, beside one of the queue's in the same turn", 
   expect(await offered(bundle)).toEqual(["c", "d", "e"]);
 });
 
-test("lease: a timeout of its own that cannot be is refused", async () => {
+test("lease: an invalid timeout of its own is refused", async () => {
   const bundle = await setupQueue();
   const ending = (leaseTimeoutMs: number) =>
     bundle.ending(() => bundle.engine.lease(bundle.leaseOf("orders", { leaseTimeoutMs })));
@@ -57,7 +57,7 @@ test("lease: a timeout of its own that cannot be is refused", async () => {
   expect(await ending(0.5)).toMatchObject({ code: "invalid" });
 });
 
-test("extend: the item is held from now on for as long as the queue says, or the caller", async () => {
+test("extend: the lease is renewed from now on for the queue's timeout or the caller's", async () => {
   const bundle = await setupQueue();
   const { items } = await bundle.lease("orders", { batchSize: 5 });
   await bundle.clock.advance(50 * second);
@@ -75,7 +75,7 @@ test("extend: the item is held from now on for as long as the queue says, or the
   expect(await offered(bundle)).toEqual(["a", "b", "c", "d", "e"]);
 });
 
-test("extend: no lease gets shorter", async () => {
+test("extend: no lease becomes shorter", async () => {
   const bundle = await setupQueue(["a"]);
   const { items } = await bundle.lease("orders");
   const [item] = items;
@@ -137,7 +137,7 @@ test.each([[[1, 3]], [[0, 2]], [[2]], [[0, 4]]])(
   },
 );
 
-test("extend: what was completed of a lease in between is left out", async () => {
+test("extend: items completed in between are left out", async () => {
   const bundle = await setupQueue();
   const lease = await bundle.lease("orders", { batchSize: 5 });
   const ids = idsOf(lease.items);
@@ -156,7 +156,7 @@ test("extend: what was completed of a lease in between is left out", async () =>
   expect(await offered(bundle)).toEqual(["e"]);
 });
 
-test("extend and complete of the same item in one turn leave no lease behind", async () => {
+test("extend: an extend and a complete of the same item in one turn leave no lease", async () => {
   const bundle = await setupQueue(["a"]);
   const { items } = await bundle.lease("orders");
   const ids = idsOf(items);
@@ -173,7 +173,7 @@ test("extend and complete of the same item in one turn leave no lease behind", a
   expect(bundle.image().leases.values()).toEqual([]);
 });
 
-test("extend: two in one turn, of parts of one lease", async () => {
+test("extend: two extends in one turn can cover parts of one lease", async () => {
   const bundle = await setupQueue();
   const { items } = await bundle.lease("orders", { batchSize: 5 });
   const ids = idsOf(items);
@@ -213,7 +213,7 @@ test.each([
   expect(await offered(bundle)).toContain("b");
 });
 
-test("release: the item comes back at once under a new id, the attempt not counted", async () => {
+test("release: the item is requeued at once under a new id, and the attempt is not counted", async () => {
   const bundle = await setupQueue(["a"]);
   for (let round = 0; round < 5; round += 1) {
     const { items } = await bundle.lease("orders");

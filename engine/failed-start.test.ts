@@ -18,7 +18,7 @@ import {
 
 const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
 
-test("start: where the second shard does not begin, nothing of the first goes on", async () => {
+test("start: if the second shard fails to start, the first one stops too", async () => {
   const images = [new MemoryImage("0123456789Ab"), new MemoryImage("0123456789Ac")];
   const openStore = async (shard: number): Promise<Backend> =>
     openMemoryStore({ tag: "", image: images[shard] as MemoryImage });
@@ -78,7 +78,7 @@ test("start: where the second shard does not begin, nothing of the first goes on
   expect(timers).toBe(0);
 });
 
-test("advance: one that waits behind another while all shards are opened again loses no dead letter", async () => {
+test("advance: an advance that waits behind another while all shards reopen loses no dead letter", async () => {
   const images = [new MemoryImage("0123456789Ab"), new MemoryImage("0123456789Ac")];
   let isSlow = false;
   const bundle: Bundle = await setup({

@@ -6,7 +6,7 @@ import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
 import { StoreError } from "../stores/store.ts";
 import { Bundle } from "./simulation/bundle.ts";
 
-test("start: of two servers that start at once, the one that gets the first store gets the others too", async () => {
+test("start: if two servers start at once, the one with the first store gets the others too", async () => {
   const images = [new MemoryImage("0123456789Ab"), new MemoryImage("0123456789Ac")];
   const held = new Set<number>();
   /** `quick`: the shard whose store this server opens first. */

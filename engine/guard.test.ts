@@ -49,7 +49,7 @@ const changed = (count: number, expected: number) =>
   }) as const;
 
 test.each([1, 4])(
-  "clear in %d partitions: a dry run says what would go, and nothing does",
+  "clear in %d partitions: a dry run counts the items and removes none",
   async (partitions) => {
     const bundle = await setupQueue(partitions);
     expect(await clear(bundle, { dryRun: true })).toEqual({ ok: true, value: all });
@@ -63,7 +63,7 @@ test.each([1, 4])(
 );
 
 test.each([1, 4])(
-  "clear in %d partitions: what went is what the dry run said",
+  "clear in %d partitions: a clear removes as many items as its dry run counted",
   async (partitions) => {
     const bundle = await setupQueue(partitions);
     expect(await clear(bundle, {})).toEqual({ ok: true, value: all });
@@ -73,7 +73,7 @@ test.each([1, 4])(
 );
 
 test.each([1, 4])(
-  "clear in %d partitions: of more than was expected nothing goes",
+  "clear in %d partitions: more items than expected refuse the clear",
   async (partitions) => {
     const bundle = await setupQueue(partitions);
     expect(await clear(bundle, { expect: 4 })).toEqual(changed(5, 4));
@@ -84,7 +84,7 @@ test.each([1, 4])(
   },
 );
 
-test("clear: what comes with the very turn that clears is counted", async () => {
+test("clear: items produced in the same turn are counted", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");
@@ -101,7 +101,7 @@ test("clear: what comes with the very turn that clears is counted", async () => 
   expect((await countsOf(bundle)).ready).toBe(3);
 });
 
-test("delete: a dry run says what would go with it, and who would miss it", async () => {
+test("delete: a dry run reports the items and the dependents", async () => {
   const bundle = await setupQueue();
   await bundle.createQueue({ name: "work", deadQueue: "orders" });
   await bundle.beginLease("orders", { batchSize: 1 });
@@ -121,7 +121,7 @@ test("delete: a dry run says what would go with it, and who would miss it", asyn
   expect(await bundle.run(() => bundle.engine.deleteQueue(real))).toEqual(deletion);
 });
 
-test("delete: of more than was expected it stays, what is on its way included", async () => {
+test("delete: more items than expected refuse the delete, including those in transit", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");
@@ -139,7 +139,7 @@ test("delete: of more than was expected it stays, what is on its way included", 
   expect(await remove(3)).toMatchObject({ ok: true });
 });
 
-test("delete items: counted by state, refused as a whole, and nothing goes in a dry run", async () => {
+test("delete items: counted by state, refused as a whole, and unchanged by a dry run", async () => {
   const bundle = await setupQueue();
   const of = { queue: "orders", partition: 0, pivot: "", limit: 10 };
   const listed = await bundle.run(() => bundle.engine.listItems(of));
@@ -157,7 +157,7 @@ test("delete items: counted by state, refused as a whole, and nothing goes in a 
   expect(await bundle.listed("orders")).toEqual([]);
 });
 
-test("update: a dry run says what the partitions hold that would be surplus", async () => {
+test("update: a dry run counts the items of surplus partitions", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
   for (const text of ["a", "b", "c"]) await bundle.produce("orders", text);

@@ -55,7 +55,7 @@ const told = ({ history }: ItemExplained): string[] =>
   history.map(({ what, queue, by }) => [what, queue, by].join(" ").trim());
 
 test.each(deadPlacements)(
-  "history: a whole life, by each id of it; the dead queue %s",
+  "history: each id of an item leads to its whole history; the dead queue %s",
   async (_, shardCount) => {
     const bundle = await setupQueues({ maxAttempts: 3 }, shardCount);
     const [first] = await produced(bundle);
@@ -90,7 +90,7 @@ test.each(deadPlacements)(
   },
 );
 
-test("history: neighbours that shared a fate are told apart, and each has its own", async () => {
+test("history: neighbours that moved together have separate histories", async () => {
   const bundle = await setupQueues();
   const ids = await produced(bundle, 6);
   const leased = await lease(bundle, "anna", 3);
@@ -135,7 +135,7 @@ test.each([
   expect(ended.why[0]).toStartWith(`It ${why}`);
 });
 
-test("history: items that came from elsewhere, wait for their time, or outlive it", async () => {
+test("history: imported, scheduled and expired items have one", async () => {
   const bundle = await setupQueues({ expireTimeoutMs: hour });
   const [late] = await bundle
     .run(() =>
@@ -153,7 +153,7 @@ test("history: items that came from elsewhere, wait for their time, or outlive i
   expect(item).toMatchObject({ queue: "dead", state: "ready" });
 });
 
-test("history: bounded, the oldest forgotten first, and it says since when it is whole", async () => {
+test("history: the oldest events are evicted first, and the reply says since when it is complete", async () => {
   const bundle = await setup({ turnLimits: { ...limits, historyBytes: 100_000 } });
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: minute });
   const [first] = await produced(bundle);
@@ -173,7 +173,7 @@ test("history: bounded, the oldest forgotten first, and it says since when it is
   expect(since).toBeLessThan(start + 1_000);
 });
 
-test("history: what was not committed is not told", async () => {
+test("history: contains only committed events", async () => {
   const bundle = await setupQueues();
   const [id] = await produced(bundle);
   bundle.store().fail({ fault: "full", sticky: true });
@@ -199,7 +199,7 @@ test.each([
   },
 );
 
-test("history: begins with the process, and is nothing where nothing is to be kept", async () => {
+test("history: begins with the process, and is empty if it is disabled", async () => {
   const bundle = await setupQueues();
   const [id] = await produced(bundle);
   await bundle.clock.advance(minute);

@@ -59,7 +59,7 @@ test.each([
   expect(ending).toMatchObject({ ok: false, code: "invalid", message });
 });
 
-test("create, update: limits are answered as they were given, and 0 and nothing unset them", async () => {
+test("create, update: limits are returned as given, and 0 or an empty value removes them", async () => {
   const bundle = await setupQueue({ leasedMax: 5, leaseRate: "100/1000ms" });
   const told = { leasedMax: 5, leaseRate: "100/1000ms" };
   expect(bundle.engine.queueInfo("orders")).toMatchObject(told);
@@ -71,7 +71,7 @@ test("create, update: limits are answered as they were given, and 0 and nothing 
   expect([info.leasedMax, info.leaseRate]).toEqual([undefined, undefined]);
 });
 
-test("leased max: over all partitions, and a batch is reduced to what is left", async () => {
+test("leased max: applies to all partitions together, and a batch is reduced to the rest", async () => {
   const bundle = await setupQueue({ leasedMax: 5, requestedPartitions: 3 });
   for (const text of ["a", "b", "c"]) await bundle.produce("orders", text, text, text);
   const leases = await beginLeases(bundle, 3, 2);
@@ -81,7 +81,7 @@ test("leased max: over all partitions, and a batch is reduced to what is left", 
   expect(await leasedCount(bundle)).toBe(5);
 });
 
-test("leased max: what is on its way counts as all that it asks for", async () => {
+test("leased max: a grant in progress counts as its full batch", async () => {
   const bundle = await setupQueue({ leasedMax: 4, requestedPartitions: 2 });
   for (const text of ["a", "b"]) await bundle.produce("orders", text, text, text);
   bundle.store().hold();
@@ -91,7 +91,7 @@ test("leased max: what is on its way counts as all that it asks for", async () =
   expect(served(leases)).toEqual([3, 1, 0]);
 });
 
-test("leased max: who was asked for more than there was leaves the rest to the next", async () => {
+test("leased max: a grant smaller than its batch leaves the rest to the next lease", async () => {
   const bundle = await setupQueue({ leasedMax: 10 });
   await bundle.produce("orders", "a", "b");
   const leases = await beginLeases(bundle, 2, 10);
@@ -100,7 +100,7 @@ test("leased max: who was asked for more than there was leaves the rest to the n
   expect(served(leases)).toEqual([2, 2]);
 });
 
-test("leased max: the line goes on in its order as leases end, in whatever way and partition", async () => {
+test("leased max: the line continues in order as leases end, in any way and partition", async () => {
   const settings = { leasedMax: 1, requestedPartitions: 2, deadQueue: "", leaseTimeoutMs: minute };
   const bundle = await setupQueue(settings);
   for (const text of ["a", "b", "c"]) await bundle.produce("orders", text, text);
@@ -133,7 +133,7 @@ test("leased max: the line goes on in its order as leases end, in whatever way a
   await isServedUpTo(6);
 });
 
-test("leased max: what ends in a partition without ready items makes room for another's", async () => {
+test("leased max: a lease that ends in an empty partition makes room for another partition", async () => {
   const bundle = await setupQueue({ leasedMax: 1, requestedPartitions: 2 });
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
   const lease = await bundle.lease("orders");
@@ -142,7 +142,7 @@ test("leased max: what ends in a partition without ready items makes room for an
   expect(served(leases)).toEqual([1]);
 });
 
-test("leased max: also after a restart, where leases of before go on", async () => {
+test("leased max: applies after a restart to leases that continue", async () => {
   const bundle = await setupQueue({ leasedMax: 2, leaseTimeoutMs: hour });
   await bundle.produce("orders", "a", "b", "c");
   await bundle.lease("orders", { batchSize: 10 });
@@ -170,7 +170,7 @@ test.each([true, false])(
   },
 );
 
-test("leased max: more at once where an update allows more, none where it allows fewer", async () => {
+test("leased max: a higher limit takes effect at once, a lower one as leases end", async () => {
   const bundle = await setupQueue({ leasedMax: 1, leaseTimeoutMs: hour });
   await bundle.produceMany("orders", 10);
   const leases = await beginLeases(bundle, 5);
@@ -184,14 +184,14 @@ test("leased max: more at once where an update allows more, none where it allows
   expect(served(leases)).toEqual([1, 1, 1, 1, 1]);
 });
 
-test("leased max: a lease that would go along with a produce waits", async () => {
+test("leased max: a lease that would share a turn with a produce waits", async () => {
   const bundle = await setupQueue({ leasedMax: 1 });
   const leases = await beginLeases(bundle, 3, 5);
   await bundle.produce("orders", "a", "b", "c");
   expect(served(leases)).toEqual([1, 0, 0]);
 });
 
-test("leased max: what a client left behind counts until it went back", async () => {
+test("leased max: items of a disconnected client count until they are requeued", async () => {
   const bundle = await setupQueue({ leasedMax: 1 });
   await bundle.produce("orders", "a", "b");
   const leaving = new AbortController();
@@ -206,7 +206,7 @@ test("leased max: what a client left behind counts until it went back", async ()
   expect(got(leases[0] as Started<Leased>)).toEqual(["b"]);
 });
 
-test("leased max: who waits for it until the request's deadline is told so", async () => {
+test("leased max: a lease that waits for it until its deadline is told so", async () => {
   const bundle = await setupQueue({ leasedMax: 1 });
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders");
@@ -218,7 +218,7 @@ test("leased max: who waits for it until the request's deadline is told so", asy
   });
 });
 
-test("lease rate: no more than that in an interval, over all partitions; the line is served when time allows", async () => {
+test("lease rate: applies to all partitions together, and the line is served when time allows", async () => {
   const bundle = await setupQueue({ leaseRate: "3/1s", requestedPartitions: 2 });
   for (const text of ["a", "b"]) await bundle.produce("orders", ...text.repeat(5));
   const leases = await beginLeases(bundle, 4, 2);
@@ -232,7 +232,7 @@ test("lease rate: no more than that in an interval, over all partitions; the lin
   expect(served([later as Started<Leased>])).toEqual([1]);
 });
 
-test("lease rate: what is granted counts before it is told", async () => {
+test("lease rate: a grant counts before it is answered", async () => {
   const turnLimits = { ...limits, secondTurnWeightMin: 1 };
   const bundle = await setupQueue({ leaseRate: "1/1s" }, { turnLimits });
   await bundle.produce("orders", "a", "b");
@@ -248,7 +248,7 @@ test("lease rate: what is granted counts before it is told", async () => {
   expect(served(leases)).toEqual([1, 0]);
 });
 
-test("lease rate: what completes leaves it as it is, and an interval without leases is not saved up", async () => {
+test("lease rate: completes do not change it, and an unused interval is not saved", async () => {
   const bundle = await setupQueue({ leaseRate: "2/1s" });
   await bundle.produceMany("orders", 10);
   await bundle.clock.advance(hour);
@@ -259,7 +259,7 @@ test("lease rate: what completes leaves it as it is, and an interval without lea
   expect(served(leases)).toEqual([1, 1, 0]);
 });
 
-test("lease rate: what comes back with fewer items than it asked for leaves the rest to the next", async () => {
+test("lease rate: a lease with fewer items than requested leaves the rest to the next", async () => {
   const bundle = await setupQueue({ leaseRate: "5/1m" });
   await bundle.produce("orders", "a", "b");
   const leases = await beginLeases(bundle, 2, 5);
@@ -268,7 +268,7 @@ test("lease rate: what comes back with fewer items than it asked for leaves the 
   expect(served(leases)).toEqual([2, 3]);
 });
 
-test("lease rate: a new one counts from then on", async () => {
+test("lease rate: a new rate applies from then on", async () => {
   const bundle = await setupQueue({ leaseRate: "1/1h" });
   await bundle.produceMany("orders", 10);
   const leases = await beginLeases(bundle, 4);
@@ -281,7 +281,7 @@ test("lease rate: a new one counts from then on", async () => {
   expect(served(leases)).toEqual([1, 1, 1, 1]);
 });
 
-test("lease rate: it does not wake a queue that is paused, and goes on when it is resumed", async () => {
+test("lease rate: a paused queue is not woken, and continues when it is resumed", async () => {
   const bundle = await setupQueue({ leaseRate: "1/1s" });
   await bundle.produceMany("orders", 3);
   const leases = await beginLeases(bundle, 3);

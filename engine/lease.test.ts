@@ -50,7 +50,7 @@ test.each([
   expect(ending).toEqual({ ok: false, code: "invalid", message, details: undefined });
 });
 
-test("lease: a client that waits cannot ask again, one that was answered can", async () => {
+test("lease: a waiting client cannot lease again, an answered one can", async () => {
   const bundle = await setupQueue();
   const first = await bundle.beginLease("orders", { clientId: "me" });
   const later = await bundle.beginLease("orders", { clientId: "me" });
@@ -79,7 +79,7 @@ test("lease: in queue order, each item to one holder, until the lease deadline",
   expect(waits.ending).toMatchObject({ value: { items: [{ attempts: 2 }] } });
 });
 
-test("lease: nothing until the request's deadline is answered then, and not before", async () => {
+test("lease: without items it is answered at the request's deadline, not earlier", async () => {
   const bundle = await setupQueue();
   const started = await bundle.beginLease("orders", { requestTimeoutMs: second });
   await bundle.clock.advance(second - 1);
@@ -95,7 +95,7 @@ test("lease: nothing until the request's deadline is answered then, and not befo
   expect(await bundle.run(() => bundle.engine.inspect("orders"))).toMatchObject({ queued: 1 });
 });
 
-test("lease: what its store grants at its deadline is answered, and the order is kept", async () => {
+test("lease: a grant at its deadline is answered, and the order is kept", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   const before = await bundle.run(() => bundle.engine.listItems(wholeList));
@@ -111,7 +111,7 @@ test("lease: what its store grants at its deadline is answered, and the order is
   expect(idsOf(after)).toEqual(idsOf(before));
 });
 
-test("lease: one that 454 answers has moved nothing, in whatever turn its shard decides it", async () => {
+test("lease: a lease answered 454 has moved nothing, whichever turn decides it", async () => {
   const bundle = await setupQueue({ leaseRate: "2/1m" });
   await bundle.produce("orders", "a", "b");
   const before = await bundle.run(() => bundle.engine.listItems(wholeList));
@@ -128,7 +128,7 @@ test("lease: one that 454 answers has moved nothing, in whatever turn its shard 
   expect(got(await bundle.beginLease("orders", { batchSize: 2 }))).toEqual(["a", "b"]);
 });
 
-test("lease: of a store that stalls past the deadline the outcome is unknown, and a grant is given back", async () => {
+test("lease: if the store stalls past the deadline the outcome is unknown, and a grant is released", async () => {
   const bundle = await setupQueue({ leaseRate: "1/1h" });
   await bundle.produce("orders", "a");
   bundle.store().hold();
@@ -142,7 +142,7 @@ test("lease: of a store that stalls past the deadline the outcome is unknown, an
   expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
 });
 
-test("lease: one that a store granted as it failed gets its items when it is open again", async () => {
+test("lease: a lease granted by a failing store gets its items when the store is open again", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   bundle.store().fail({ fault: "failed", applied: true });
@@ -156,7 +156,7 @@ test.each([
   { batches: [20, 6, 1], items: 23, expected: [16, 6, 1] },
   { batches: [2, 2, 2, 2, 2], items: 10, expected: [2, 2, 2, 2, 2] },
   { batches: [10, 10, 10], items: 4, expected: [2, 1, 1] },
-])("lease: clients that wait are dealt $items items to batches $batches", async (row) => {
+])("lease: waiting clients get $items items for batches $batches", async (row) => {
   const bundle = await setupQueue();
   const waiting = [];
   for (const batchSize of row.batches)
@@ -166,7 +166,7 @@ test.each([
   expect(got(waiting[0] as (typeof waiting)[0])[0]).toBe("0");
 });
 
-test("lease: who waits is served by the commit that writes the items, in order of arrival", async () => {
+test("lease: a waiting lease is served by the commit that writes the items, in order of arrival", async () => {
   const bundle = await setupQueue();
   const waiting = [await bundle.beginLease("orders"), await bundle.beginLease("orders")];
   const before = bundle.store().commits;
@@ -177,7 +177,7 @@ test("lease: who waits is served by the commit that writes the items, in order o
   expect(await bundle.lease("orders", { batchSize: 10 })).toMatchObject({ items: [{}] });
 });
 
-test("lease: who waits does not go along with items that are not due", async () => {
+test("lease: a waiting lease is not served with items that are not due", async () => {
   const bundle = await setupQueue();
   const waiting = await bundle.beginLease("orders");
   const item = { payload: "later", enqueueAt: bundle.clock.now() + 10 * second };
@@ -189,7 +189,7 @@ test("lease: who waits does not go along with items that are not due", async () 
   expect(got(waiting)).toEqual(["later"]);
 });
 
-test("lease: who went along with a produce that was refused waits on in its old place", async () => {
+test("lease: a lease in the turn of a refused produce keeps its place", async () => {
   const bundle = await setupQueue();
   const first = await bundle.beginLease("orders");
   bundle.store().fail({ fault: "full" });
@@ -203,7 +203,7 @@ test("lease: who went along with a produce that was refused waits on in its old 
   expect(second.ending).toBe(null);
 });
 
-test("lease: five clients that wait on five partitions share the ten items of one produce", async () => {
+test("lease: five clients waiting on five partitions share the ten items of one produce", async () => {
   const bundle = await setupQueue({ requestedPartitions: 5 });
   const waiting = [];
   for (let client = 0; client < 5; client += 1) {
@@ -228,7 +228,7 @@ test("lease: from the partition with most ready items, one partition per lease",
   ]);
 });
 
-test("lease: those that came first are served first", async () => {
+test("lease: waiting leases are served in order of arrival", async () => {
   const bundle = await setupQueue();
   const first = await bundle.beginLease("orders");
   const later = await bundle.beginLease("orders");
@@ -246,7 +246,7 @@ test.each([
   "retry that comes due",
   "import",
   "release",
-] as const)("lease: one that waits is woken by %s", async (by) => {
+] as const)("lease: a waiting lease is woken by %s", async (by) => {
   const bundle = await setupQueue();
   const wait = () => bundle.beginLease("orders", { requestTimeoutMs: 10 * minute });
   if (by === "produce") {
@@ -294,7 +294,7 @@ test.each([
   expect(got(waits)).toEqual(["a"]);
 });
 
-test("lease: a client that hangs up leaves the line and is given nothing", async () => {
+test("lease: a client that disconnects leaves the line and gets nothing", async () => {
   const bundle = await setupQueue();
   const abort = new AbortController();
   const gone = await bundle.beginLease("orders", { signal: abort.signal });
@@ -306,7 +306,7 @@ test("lease: a client that hangs up leaves the line and is given nothing", async
   expect(got(stays)).toEqual(["a"]);
 });
 
-test("lease: one whose client is gone already takes nothing", async () => {
+test("lease: a lease whose client has already disconnected takes nothing", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const ending = (await bundle.beginLease("orders", { signal: AbortSignal.abort() })).ending;
@@ -314,7 +314,7 @@ test("lease: one whose client is gone already takes nothing", async () => {
   expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
 });
 
-test("lease: a client that hung up may come back while its first lease is at the store", async () => {
+test("lease: a disconnected client may lease again while its first lease is at the store", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   bundle.store().hold();
@@ -334,7 +334,7 @@ test("lease: a client that hung up may come back while its first lease is at the
   expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
 });
 
-test("lease: a grant that comes after the hang-up goes back, counts no attempt and uses up no rate", async () => {
+test("lease: a grant after the disconnection is released, and counts neither as an attempt nor for the rate", async () => {
   const bundle = await setupQueue({ maxAttempts: 1, leaseRate: "2/1h" });
   await bundle.produce("orders", "a", "b");
   bundle.store().hold();
@@ -349,7 +349,7 @@ test("lease: a grant that comes after the hang-up goes back, counts no attempt a
   expect(lease.items.map(({ attempts }) => attempts)).toEqual([1, 1]);
 });
 
-test("lease: more than may wait are told that the line is full", async () => {
+test("lease: leases beyond the bound are refused because the line is full", async () => {
   const bundle = await setup({ waitingLeasesMax: 2 });
   await bundle.createQueue({ name: "orders" });
   await bundle.beginLease("orders");
@@ -362,7 +362,7 @@ test("lease: more than may wait are told that the line is full", async () => {
   });
 });
 
-test("lease: a full line of one queue keeps nobody from items that are ready in another", async () => {
+test("lease: a full line of one queue does not keep leases from ready items of another", async () => {
   const bundle = await setup({ waitingLeasesMax: 1 });
   await bundle.createQueue({ name: "orders" });
   await bundle.createQueue({ name: "letters" });
@@ -371,7 +371,7 @@ test("lease: a full line of one queue keeps nobody from items that are ready in 
   expect(textsOf((await bundle.lease("letters")).items)).toEqual(["a"]);
 });
 
-test("lease: an item that went round keeps its creation and gets a new id each time", async () => {
+test("lease: a requeued item keeps its creation time and gets a new id", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const ids: string[] = [];
@@ -388,7 +388,7 @@ test("lease: an item that went round keeps its creation and gets a new id each t
   expect(item).toMatchObject({ createdAt: start, expireDeadline: start + day, attempts: 4 });
 });
 
-test("lease: a lease survives a restart, and nobody else is offered its items", async () => {
+test("lease: a lease survives a restart, and its items are offered to no other client", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -401,7 +401,7 @@ test("lease: a lease survives a restart, and nobody else is offered its items", 
   expect(waits.ending).toMatchObject({ ok: false, code: "empty" });
 });
 
-test("lease: memory keeps nothing of leases that are over while one item stays held", async () => {
+test("lease: memory keeps nothing of ended leases while one item stays leased", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   await bundle.produce("orders", "held");
   await bundle.lease("orders");

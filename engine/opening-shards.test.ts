@@ -42,7 +42,7 @@ async function setupHalfBegun(how: "stalls" | "fails" = "stalls") {
   return bundle;
 }
 
-test("backup: refused while one shard has not begun, it holds no other for ever", async () => {
+test("backup: refused while one shard has not started, and holds no other shard", async () => {
   const bundle = await setupHalfBegun();
   const backup = await bundle.begin(() => bundle.engine.backup("/nowhere"));
   expect(backup.ending).toMatchObject({ ok: false, code: "closing" });
@@ -59,7 +59,7 @@ test("backup: refused while one shard has not begun, it holds no other for ever"
 });
 
 /** A first start: the first shard has started when its store reports a loss; the second stalls. */
-test("start: a store that loses something before the other shard has begun leaves no shard dead", async () => {
+test("start: a store that loses commits before the other shard has started leaves no shard dead", async () => {
   const bundle: Bundle = await setup({ shardCount: 2 });
   for (const name of [near, far]) await bundle.createQueue({ name });
   await bundle.run(() => bundle.engine.produce(produceOf(near, ["later"], start + hour + second)));
@@ -83,7 +83,7 @@ test("start: a store that loses something before the other shard has begun leave
   expect(endings).toMatchObject([{ ok: true }, { ok: true }]);
 });
 
-test("backup: refused while one shard has not begun, it leaves no rejection that nobody handles", async () => {
+test("backup: refused while one shard has not started, without an unhandled rejection", async () => {
   const bundle = await setupHalfBegun();
   const unhandled: unknown[] = [];
   const note = (cause: unknown) => unhandled.push(cause);
@@ -101,7 +101,7 @@ test("backup: refused while one shard has not begun, it leaves no rejection that
   expect(unhandled).toEqual([]);
 });
 
-test("reopen: the notice of a shard that does not begin names that shard", async () => {
+test("reopen: the notice of a shard that fails to start names that shard", async () => {
   const bundle = await setupHalfBegun("fails");
   const downs = bundle.notices.filter(({ kind }) => kind === "shard_down");
   expect(downs.map(({ shard }) => shard)).toEqual([1, 1]);

@@ -53,7 +53,7 @@ async function setupFirst() {
   };
 }
 
-test("a queue that the other server created is there, and no other gets its items", async () => {
+test("other server: a queue that it created exists, and its items go to no other queue", async () => {
   const { first, between } = await setupFirst();
   await between("cut", async (second) => {
     await second.createQueue({ name: "of-second" });
@@ -64,7 +64,7 @@ test("a queue that the other server created is there, and no other gets its item
   expect(await first.listed("of-second")).toEqual(["secret"]);
 });
 
-test("a queue that the other server deleted is gone", async () => {
+test("other server: a queue that it deleted does not exist", async () => {
   const { first, between } = await setupFirst();
   await between("cut", (second) =>
     second.run(() => second.engine.deleteQueue({ name: "common", force: true })),
@@ -74,7 +74,7 @@ test("a queue that the other server deleted is gone", async () => {
   });
 });
 
-test("overview: after the other server has written, each queue is counted once", async () => {
+test("overview: after another server has written, each queue is counted once", async () => {
   const { first, between } = await setupFirst();
   const before = first.engine.overview("").overview;
   await between("cut", async (second) => {
@@ -94,7 +94,7 @@ test("overview: after the other server has written, each queue is counted once",
 });
 
 test.each([1, 70])(
-  "a call whose answer was lost is not done again behind %i turns of the other server",
+  "other server: a call whose answer was lost is not repeated behind %i turns of it",
   async (count) => {
     const { first, between } = await setupFirst();
     const lost = await between("cut after a commit", async (second) => {
@@ -162,7 +162,7 @@ async function setupExclusive(shardCount: number) {
   };
 }
 
-test("a shard that has told a loss leaves its store to the engine that opens again", async () => {
+test("other server: a shard that has reported a loss leaves its store to the reopened engine", async () => {
   const { bundle, fault, hold } = await setupExclusive(2);
   const name = nameIn(1, 2);
   await bundle.createQueue({ name });
@@ -176,7 +176,7 @@ test("a shard that has told a loss leaves its store to the engine that opens aga
   expect(bundle.notices.at(-1)).toMatchObject({ kind: "shard_up" });
 });
 
-test("close: while stores are opened again, none is opened after it", async () => {
+test("close: no store is opened after a close, even while stores are reopening", async () => {
   const { bundle, fault, hold, log } = await setupExclusive(3);
   const name = nameIn(0, 3);
   await bundle.createQueue({ name });
@@ -193,7 +193,7 @@ test("close: while stores are opened again, none is opened after it", async () =
   expect(log.indexOf("closed 0")).toBeGreaterThan(log.indexOf("opened 0"));
 });
 
-test("commits that an opening found to be lost are told, though it is given up", async () => {
+test("other server: commits that an abandoned opening found to be lost are reported", async () => {
   const { bundle, fault, found, images } = await setupExclusive(1);
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");

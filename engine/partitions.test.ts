@@ -47,7 +47,7 @@ test.each([
   expect(await bundle.listed("private")).toEqual(["secret"]);
 });
 
-test("find: nothing is told of a queue that gets the slot meanwhile", async () => {
+test("find: returns nothing of a queue that gets the slot meanwhile", async () => {
   const secret = { payloadContains: "secret" };
   const request = { queue: "orders", filter: secret, pivot: "", limit: 10, payloadHead: 100 };
   const { value } = await setupReused((engine) => engine.findItems(request));
@@ -73,7 +73,7 @@ async function setupSent() {
   return { bundle, target, other, send };
 }
 
-test("transact: what goes to another shard is spread over the partitions there", async () => {
+test("transact: outputs for another shard are distributed over the partitions there", async () => {
   const { bundle, target, send } = await setupSent();
   await bundle.run(() => bundle.engine.updateQueue({ name: target, requestedPartitions: 4 }));
   for (let count = 0; count < 8; count += 1) await send();
@@ -83,7 +83,7 @@ test("transact: what goes to another shard is spread over the partitions there",
   }
 });
 
-test("produce: scheduled items are spread over the partitions", async () => {
+test("produce: scheduled items are distributed over the partitions", async () => {
   const bundle = await setup({ shardCount: 1 });
   await bundle.createQueue({ name: "orders", requestedPartitions: 4 });
   const produced = Array.from({ length: 8 }, (_, index) =>
@@ -98,7 +98,7 @@ test("produce: scheduled items are spread over the partitions", async () => {
   }
 });
 
-test("delete: what is on its way to a queue is known by the queue, whose slots may change hands", async () => {
+test("delete: items in transit are identified by their queue, as slots are reused", async () => {
   const { bundle, target, other, send } = await setupSent();
   bundle.store(0).full = true;
   bundle.store(0).fail({ fault: "full" });

@@ -100,7 +100,7 @@ test.each([
   expect(bundle.engine.queueInfo("orders")).not.toHaveProperty("pause");
 });
 
-test("pause: one takes the place of the one before", async () => {
+test("pause: a pause replaces the previous one", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   await pause(bundle, { reason: "moving" });
@@ -111,7 +111,7 @@ test("pause: one takes the place of the one before", async () => {
   expect((await beginProduce(bundle, "b")).ending).toMatchObject({ code: "refused" });
 });
 
-test("pause: leases wait until their own time is up, and are told of it", async () => {
+test("pause: leases wait until their deadline, and are told the reason", async () => {
   const bundle = await setupQueue();
   const before = await bundle.beginLease("orders", { requestTimeoutMs: minute });
   await pause(bundle, { reason: "moving house" });
@@ -129,7 +129,7 @@ test("pause: leases wait until their own time is up, and are told of it", async 
   expect(await counted(bundle)).toMatchObject({ queued: 1, leased: 0 });
 });
 
-test("resume: the line is served at once, in the order in which it came", async () => {
+test("resume: the line is served at once, in order of arrival", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   const first = await bundle.beginLease("orders");
   await pause(bundle);
@@ -141,7 +141,7 @@ test("resume: the line is served at once, in the order in which it came", async 
   expect(third.ending).toBe(null);
 });
 
-test("pause: a grant on its way to a shard grants nothing once the pause is answered", async () => {
+test("pause: once the pause is answered, no earlier request is granted items", async () => {
   const turnLimits = { ...limits, turnRequestsMax: 1 };
   const bundle = await setupQueue({ requestedPartitions: 2 }, { turnLimits });
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
@@ -167,7 +167,7 @@ test("pause: a grant on its way to a shard grants nothing once the pause is answ
   expect(leases.map(({ ending }) => ending !== null)).toEqual(leases.map((_, index) => index < 4));
 });
 
-test("pause: a lease that comes to its shard with the pause goes back to its place", async () => {
+test("pause: a lease that reaches its shard with the pause returns to its place", async () => {
   const { bundle, paused } = await setupBusy({}, "a", "b", "c");
   const lease = await bundle.beginLease("orders");
   await release(bundle);
@@ -177,7 +177,7 @@ test("pause: a lease that comes to its shard with the pause goes back to its pla
   expect([got(lease), got(later)]).toEqual([["a"], ["b", "c"]]);
 });
 
-test("pause: what a store granted beside it, and says only once it is open again, goes back", async () => {
+test("pause: items that a store granted in the same turn and reported after reopening are released", async () => {
   const turnLimits = { ...limits, turnRequestsMax: 1, secondTurnWeightMin: 1 };
   const bundle = await setupQueue({}, { turnLimits });
   await bundle.produce("orders", "a");
@@ -197,7 +197,7 @@ test("pause: what a store granted beside it, and says only once it is open again
   expect(lease.ending).toBe(null);
 });
 
-test("pause: a lease that comes back from its shard keeps its deadline", async () => {
+test("pause: a lease that returns from its shard keeps its deadline", async () => {
   const { bundle } = await setupBusy({}, "a");
   const lease = await bundle.beginLease("orders", { requestTimeoutMs: 2 * second });
   await bundle.clock.advance(second);
@@ -209,7 +209,7 @@ test("pause: a lease that comes back from its shard keeps its deadline", async (
   expect(lease.ending).toEqual(failed("empty", message));
 });
 
-test("pause: a lease that would go along with a produce waits", async () => {
+test("pause: a lease that would share a turn with a produce waits", async () => {
   const bundle = await setupQueue();
   const waits = await bundle.beginLease("orders");
   await pause(bundle);
@@ -218,7 +218,7 @@ test("pause: a lease that would go along with a produce waits", async () => {
   expect(await counted(bundle)).toMatchObject({ queued: 1, leased: 0 });
 });
 
-test("pause: it outlives a killed process", async () => {
+test("pause: survives a killed process", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
   await pause(bundle, { lease: true, produce: true, reason: "moving" });
@@ -233,7 +233,7 @@ test("pause: it outlives a killed process", async () => {
   await bundle.produce("orders", "c");
 });
 
-test("pause: a shard that was down sends nothing when it is up, though it was told otherwise before", async () => {
+test("pause: a shard that was down sends nothing to the queue when it is up", async () => {
   const bundle = await setupQueue({}, { shardCount: 2 });
   const mails = nameIn(0, 2, "mails");
   await bundle.createQueue({ name: mails });
@@ -268,7 +268,7 @@ test("pause: a shard that was down sends nothing when it is up, though it was to
   expect(await bundle.listed(mails)).toEqual([]);
 });
 
-test("pause: one that the store refuses leaves the queue as it was", async () => {
+test("pause: a pause that the store refuses leaves the queue as it was", async () => {
   const bundle = await setupQueue();
   bundle.store().fail({ fault: "full", sticky: true });
   const ending = await bundle.ending(() => bundle.engine.pause({ queue: "orders" }));
@@ -280,7 +280,7 @@ test("pause: one that the store refuses leaves the queue as it was", async () =>
   expect((await bundle.lease("orders")).items).toHaveLength(1);
 });
 
-test("pause: a produce that comes to its shard with the pause writes nothing", async () => {
+test("pause: a produce that reaches its shard with the pause writes nothing", async () => {
   const { bundle, paused } = await setupBusy({ produce: true, reason: "moving" });
   const produced = await beginProduce(bundle, "a");
   expect([produced.ending, paused.ending]).toEqual([null, null]);
@@ -290,7 +290,7 @@ test("pause: a produce that comes to its shard with the pause writes nothing", a
   expect(await bundle.listed("orders")).toEqual([]);
 });
 
-test("pause: a produce is refused, also by a shard that does not answer", async () => {
+test("pause: a produce is refused, even by a shard that does not answer", async () => {
   const bundle = await setupQueue();
   await pause(bundle, { produce: true });
   bundle.store().hold();
@@ -308,7 +308,7 @@ const nothing = {
   destructive: false,
 };
 
-test("pause: time goes on; items fall due, lapse, expire and go to the dead queue", async () => {
+test("pause: items still become due, lapse, expire and go to the dead queue", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "dead" });
   await bundle.createQueue({ name: "orders", deadQueue: "dead", expireTimeoutMs: 10 * minute });
@@ -324,7 +324,7 @@ test("pause: time goes on; items fall due, lapse, expire and go to the dead queu
   expect(await bundle.listed("dead")).toEqual(["leased", "later"]);
 });
 
-test("pause: who holds items may complete, retry, extend and release them, and items are imported", async () => {
+test("pause: holders can complete, retry, extend and release, and items can be imported", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b", "c", "d");
   const leases = [];
@@ -347,7 +347,7 @@ test("pause: who holds items may complete, retry, extend and release them, and i
   expect(await counted(bundle)).toMatchObject({ queued: 3, leased: 1 });
 });
 
-test("update: what is paused stays paused", async () => {
+test("update: a paused queue stays paused", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   await pause(bundle, { reason: "moving" });
@@ -359,7 +359,7 @@ test("update: what is paused stays paused", async () => {
   expect((await bundle.beginLease("orders")).ending).toBe(null);
 });
 
-test("delete: who waits on a paused queue is told that it is gone", async () => {
+test("delete: a lease waiting on a paused queue is told that the queue is deleted", async () => {
   const bundle = await setupQueue();
   await pause(bundle);
   const waits = await bundle.beginLease("orders");

@@ -61,7 +61,7 @@ test.each([
   expect(await bundle.listed("orders")).toHaveLength(change.items?.length ?? 1);
 });
 
-test("produce: a produced item comes back as it was given", async () => {
+test("produce: an item is leased as it was produced", async () => {
   const bundle = await setupQueue();
   const payload = Uint8Array.from([0, 255, 10, 128]);
   const item = { payload, kind: "k", encoding: "e", reference: "r" };
@@ -88,7 +88,7 @@ test("produce: a produced item comes back as it was given", async () => {
   });
 });
 
-test("produce: what is stored says when it was made, expires and dies", async () => {
+test("produce: a stored item has its creation time and its deadlines", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const list = () =>
@@ -114,7 +114,7 @@ test("produce: what is stored says when it was made, expires and dies", async ()
   ]);
 });
 
-test("produce: all items of a request go to one partition, that with the fewest ready", async () => {
+test("produce: all items of a request go to the partition with the fewest ready items", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   await bundle.produceMany("orders", 10);
   await bundle.produceMany("orders", 11);
@@ -137,7 +137,7 @@ test.each([
   expect(partitions.map(({ total }) => total)).toEqual([...row.expected]);
 });
 
-test("produce: many requests at once are one commit", async () => {
+test("produce: many requests at once share one commit", async () => {
   const bundle = await setupQueue();
   const before = bundle.store().commits;
   await bundle.run(() =>
@@ -177,7 +177,7 @@ test.each([
   expect(await bundle.scheduled("orders")).toEqual(row.isScheduled ? ["a"] : []);
 });
 
-test("produce: a scheduled item comes due to the moment, under a new id, in order of production", async () => {
+test("produce: a scheduled item becomes due at its instant, under a new id, in order of production", async () => {
   const bundle = await setupQueue();
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["b", "c"], start + minute)));
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["a"], start + second)));
@@ -196,7 +196,7 @@ test("produce: a scheduled item comes due to the moment, under a new id, in orde
   expect(items[1]).toMatchObject({ createdAt: start, updatedAt: start + minute, enqueueAt: null });
 });
 
-test("produce: one that waits behind a slow store is answered in time and has no effect", async () => {
+test("produce: a produce that waits behind a slow store is answered in time and has no effect", async () => {
   const bundle = await setupQueue();
   bundle.store().hold();
   const call = (text: string, requestTimeoutMs: number) =>
@@ -219,7 +219,7 @@ test("produce: one that waits behind a slow store is answered in time and has no
   expect(await bundle.listed("orders")).toEqual(["in the turn", "in the next turn", "waits long"]);
 });
 
-test("produce: one whose time is up when its turn comes has no effect", async () => {
+test("produce: a produce whose deadline has passed when its turn comes has no effect", async () => {
   const bundle = await setupQueue();
   bundle.store().hold();
   const first = await bundle.begin(() => bundle.engine.produce(one));

@@ -19,7 +19,7 @@ import {
 
 const orders: QueueSettings = { ...queueDefaults, name: "orders" };
 
-test("create: a queue is answered as it was defined", async () => {
+test("create: a queue is returned as it was defined", async () => {
   const bundle = await setup();
   await bundle.createQueue({
     ...orders,
@@ -83,7 +83,7 @@ test.each([
   expect(bundle.engine.listQueues({ pivot: "", limit: 10 })).toHaveLength(2);
 });
 
-test("create: what was created is there after a restart, with partitions where they were", async () => {
+test("create: a queue exists after a restart, with its partitions in their slots", async () => {
   const bundle = await setup({ shardCount: 3 });
   await bundle.createQueue({ name: "orders", requestedPartitions: 1_025 });
   await bundle.produce("orders", "a");
@@ -97,7 +97,7 @@ test("create: what was created is there after a restart, with partitions where t
   expect(partitions[0]?.total).toBe(1);
 });
 
-test("list: by name, from the pivot on, itself included", async () => {
+test("list: queues by name, from the pivot on, inclusive", async () => {
   const bundle = await setup();
   for (const name of ["c", "a", "B", "d"]) await bundle.createQueue({ name });
   const names = (pivot: string, limit: number) =>
@@ -121,7 +121,7 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("update: an absent key keeps its value, a present one sets it, also 0 and nothing", async () => {
+test("update: an absent key keeps its value, and a present one sets it, even to 0 or empty", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "dead" });
   await bundle.createQueue({ ...orders, deadQueue: "dead", reference: "r", maxAttempts: 3 });
@@ -177,7 +177,7 @@ test("update: both timeouts raised together are checked against each other", asy
   expect(bundle.engine.queueInfo("orders")).toMatchObject(change);
 });
 
-test("update: a queue that is a dead queue cannot get one, so that no chain comes about", async () => {
+test("update: a dead queue cannot get a dead queue, so no chain arises", async () => {
   const bundle = await setup();
   for (const name of ["last", "dead"]) await bundle.createQueue({ name });
   await bundle.createQueue({ ...orders, deadQueue: "dead" });
@@ -190,7 +190,7 @@ test("update: a queue that is a dead queue cannot get one, so that no chain come
   });
 });
 
-test("update: deadlines given before keep, new ones follow the new timeouts", async () => {
+test("update: existing deadlines stay, and new ones follow the new timeouts", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   await bundle.produce("orders", "a", "b");
@@ -205,7 +205,7 @@ test("update: deadlines given before keep, new ones follow the new timeouts", as
   });
 });
 
-test("partitions: more are there at once", async () => {
+test("partitions: additional ones exist at once", async () => {
   const bundle = await setup({ shardCount: 2 });
   await bundle.createQueue(orders);
   await bundle.produce("orders", "a");
@@ -215,7 +215,7 @@ test("partitions: more are there at once", async () => {
   expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(3);
 });
 
-test("partitions: surplus ones take nothing new, give away what they hold and go when they are empty", async () => {
+test("partitions: surplus ones take no new items, and are removed when they are empty", async () => {
   const bundle = await setup({ shardCount: 2 });
   await bundle.createQueue({ ...orders, requestedPartitions: 3 });
   for (const text of ["0", "1", "2"]) await bundle.produce("orders", text);
@@ -241,7 +241,7 @@ test("partitions: surplus ones take nothing new, give away what they hold and go
   expect(gone).toMatchObject({ value: { code: "invalid" } });
 });
 
-test("partitions: one that empties while another is removed goes with it", async () => {
+test("partitions: a partition that becomes empty while another is removed is removed with it", async () => {
   const bundle = await setup({ shardCount: 2 });
   const other = nameIn(0, 2, "other");
   await bundle.createQueue({ name: other });
@@ -265,7 +265,7 @@ test("partitions: one that empties while another is removed goes with it", async
   expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(1);
 });
 
-test("partitions: one that drains and is wanted again takes items again", async () => {
+test("partitions: a draining partition that is wanted again takes items again", async () => {
   const bundle = await setup();
   await bundle.createQueue({ ...orders, requestedPartitions: 2 });
   await bundle.produce("orders", "a");
@@ -277,7 +277,7 @@ test("partitions: one that drains and is wanted again takes items again", async 
   expect(await bundle.listed("orders", 1)).toEqual(["b", "d"]);
 });
 
-test("partitions: a start that takes an empty one away loses no item whose lease has lapsed", async () => {
+test("partitions: a start that removes an empty one loses no item whose lease has lapsed", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   await bundle.createQueue({ ...orders, name: "mails", requestedPartitions: 2 });
@@ -294,7 +294,7 @@ test("partitions: a start that takes an empty one away loses no item whose lease
   expect(partitions).toBe(1);
 });
 
-test("partitions: a slot that is used again brings nothing back and reuses no id", async () => {
+test("partitions: a reused slot returns no old item and reuses no id", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   await bundle.produce("orders", "a");
@@ -334,7 +334,7 @@ test.each(["ready", "leased", "scheduled"] as const)(
   },
 );
 
-test("delete: a queue that holds items is refused at once, and never seems to be gone", async () => {
+test("delete: a queue with items is refused at once, and never appears deleted", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   await bundle.produce("orders", "a");
@@ -349,7 +349,7 @@ test("delete: a queue that holds items is refused at once, and never seems to be
   expect([before.ending, after.ending]).toMatchObject([{ ok: true }, { ok: true }]);
 });
 
-test("delete: an empty queue goes without force, and its waiting leases are refused", async () => {
+test("delete: an empty queue is deleted without force, and its waiting leases are refused", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   const waits = await bundle.beginLease("orders");
@@ -362,7 +362,7 @@ test("delete: an empty queue goes without force, and its waiting leases are refu
   });
 });
 
-test("delete: a produce that is under way counts", async () => {
+test("delete: a produce in progress counts", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   bundle.store().hold();
@@ -377,7 +377,7 @@ test("delete: a produce that is under way counts", async () => {
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 
-test("delete: an import that is under way counts", async () => {
+test("delete: an import in progress counts", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   bundle.store().hold();
@@ -394,7 +394,7 @@ test("delete: an import that is under way counts", async () => {
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 
-test("delete: once it is certain it is carried through, even if the store has no room for a while", async () => {
+test("delete: a certain delete is completed, even if the store has no room for a while", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   await bundle.produceMany("orders", 10);
@@ -415,7 +415,7 @@ test("delete: once it is certain it is carried through, even if the store has no
   expect(await bundle.listed("orders")).toEqual([]);
 });
 
-test("delete: the dead queue of another goes with force only, and the other then has none", async () => {
+test("delete: the dead queue of another queue is deleted only with force, and the other then has none", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "dead" });
   await bundle.createQueue({ ...orders, deadQueue: "dead" });
@@ -430,7 +430,7 @@ test("delete: the dead queue of another goes with force only, and the other then
   expect(bundle.engine.queueInfo("orders").deadQueue).toBe("");
 });
 
-test("delete: with force, many items go in pieces and others are served meanwhile", async () => {
+test("delete: with force, many items are deleted in pieces, and others are served meanwhile", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   await bundle.createQueue({ name: "other" });
@@ -453,7 +453,7 @@ test("delete: with force, many items go in pieces and others are served meanwhil
 test.each(
   Array.from({ length: 9 }, (_, index) => [Math.floor(index / 2), index % 2 === 1] as const),
 )(
-  "delete: a crash at commit %d, applied %p, leaves it done or not begun, and the next start ends it",
+  "delete: after a crash at commit %d, applied %p, it is complete or not begun, and the next start finishes it",
   async (commitsBefore, applied) => {
     const bundle = await setup();
     await bundle.createQueue(orders);
@@ -475,7 +475,7 @@ test.each(
   },
 );
 
-test("delete: what is on its way to a deleted dead queue does not come back with its name", async () => {
+test("delete: items in transit to a deleted dead queue do not return with its name", async () => {
   const bundle = await setup({ shardCount: 2 });
   const [dead, name] = [nameIn(1, 2, "dead"), nameIn(0, 2)];
   await bundle.createQueue({ name: dead });
@@ -498,7 +498,7 @@ test("delete: what is on its way to a deleted dead queue does not come back with
   }
 });
 
-test("close: who waits is answered, the turn ends, and nothing is taken any more", async () => {
+test("close: waiting calls are answered, the turn ends, and no more calls are accepted", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   await bundle.createQueue({ name: "empty" });
@@ -526,7 +526,7 @@ test("close: who waits is answered, the turn ends, and nothing is taken any more
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 
-test("close: right after an interrupted delete was found, it ends in silence", async () => {
+test("close: right after an interrupted delete was found, it ends without a notice", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   await bundle.produceMany("orders", 10_000);
@@ -541,7 +541,7 @@ test("close: right after an interrupted delete was found, it ends in silence", a
   expect(bundle.image().queues.size).toBe(0);
 });
 
-test("got: what the tests lean on fails when a lease waits", async () => {
+test("got: the helper of these tests fails when a lease waits", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
   const waits = await bundle.beginLease("orders");

@@ -59,7 +59,7 @@ function together<T>(bundle: Bundle, call: (index: number) => Promise<T>): Promi
   return bundle.run(() => Promise.all(Array.from({ length: count }, (_, index) => call(index))));
 }
 
-test("get, list: many large payloads at once are read some at a time", async () => {
+test("get, list: many large payloads at once are read a few at a time", async () => {
   const { bundle, largest } = await setupReads();
   await bundle.produce("orders", "a");
   const list = { queue: "orders", partition: 0, pivot: "", limit: 1 };
@@ -71,7 +71,7 @@ test("get, list: many large payloads at once are read some at a time", async () 
   expect(largest("pages")).toBeLessThanOrEqual(weighed / limits.storageListBytesMax + 2);
 });
 
-test("lease: many that are asked for again are read some at a time", async () => {
+test("lease: many repeated leases are read a few at a time", async () => {
   const { bundle, largest } = await setupReads();
   await bundle.produceMany("orders", count);
   const lease = (index: number) =>
@@ -100,7 +100,7 @@ test("expiry: the heads of many partitions share the bytes of a turn", async () 
   expect(largest("payloadBytes")).toBeLessThanOrEqual(turnBytesMax + 16 * payload.length);
 });
 
-test("list: below the mark of a clear, a page of leased items ends where any other does", async () => {
+test("list: below the mark of a clear, a page of leased items has its usual bound", async () => {
   const { bundle, largest } = await setupReads({ turnLimits: { ...limits, sweepItemsMax: 1 } });
   const pageBytes = limits.storageListBytesMax;
   await bundle.createQueue({ name: "large", leaseTimeoutMs: hour });

@@ -46,7 +46,7 @@ const ended = (bundle: Bundle, taskId: string) => bundle.ended(taskId);
 const all = (bundle: Bundle, queue: string) => bundle.allListed(queue);
 
 test.each(deadPlacements)(
-  "redrive: each item goes to the queue that it came from; the dead queue %s",
+  "redrive: each item returns to its original queue; the dead queue %s",
   async (_, shards) => {
     const bundle = await setupQueues(shards);
     await die(bundle, "orders", ["a", "b"]);
@@ -62,7 +62,7 @@ test.each(deadPlacements)(
   },
 );
 
-test("redrive: the item is as good as new, but for what it carries along", async () => {
+test("redrive: the item is new, except for its provenance", async () => {
   const bundle = await setupQueues(1, { maxAttempts: 5 });
   await die(bundle, "orders", ["a"], "no card");
   await bundle.clock.advance(hour);
@@ -95,7 +95,7 @@ test("redrive: the item is as good as new, but for what it carries along", async
   });
 });
 
-test("redrive: to one queue, whatever they came from", async () => {
+test("redrive: moves all items to one queue, wherever they came from", async () => {
   const bundle = await setupQueues();
   await bundle.createQueue({ name: "other", requestedPartitions: 2 });
   await die(bundle, "orders", ["a"]);
@@ -104,7 +104,7 @@ test("redrive: to one queue, whatever they came from", async () => {
   expect(await all(bundle, "other")).toEqual(["a", "b"]);
 });
 
-test("redrive: says where items go, those with the most first, and how many stay", async () => {
+test("redrive: reports the destinations, largest first, and how many items stay", async () => {
   const bundle = await setupQueues();
   await bundle.createQueue({ name: "former", deadQueue: "dead" });
   await die(bundle, "orders", ["a"]);
@@ -130,7 +130,7 @@ test("redrive: says where items go, those with the most first, and how many stay
   expect(await told({ ids: [String(one?.id)] })).toEqual([["mails", 1]]);
 });
 
-test("redrive: a queue that is gone gets nothing, and its items stay and are counted", async () => {
+test("redrive: items whose queue was deleted stay and are counted", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a", "b"]);
   await die(bundle, "mails", ["c"]);
@@ -144,7 +144,7 @@ test("redrive: a queue that is gone gets nothing, and its items stay and are cou
   expect(await all(bundle, "orders")).toEqual(["a", "b"]);
 });
 
-test("redrive: what the filter means, what the ids name, and no more than the limit", async () => {
+test("redrive: moves the items that match the filter or the ids, up to the limit", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a", "b", "c"], "no card 1");
   await die(bundle, "orders", ["d"], "timeout");
@@ -184,7 +184,7 @@ test("redrive: a dry run counts and moves nothing; more than expected moves noth
   expect((await ended(bundle, taskId)).moved).toBe(2);
 });
 
-test("redrive: leased items stay with their holder, and what comes later stays", async () => {
+test("redrive: leased items stay with their holder, and later items stay", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a", "b"]);
   const lease = await bundle.lease("dead");
@@ -196,7 +196,7 @@ test("redrive: leased items stay with their holder, and what comes later stays",
   expect(await all(bundle, "dead")).toEqual(["late"]);
 });
 
-test("redrive: so many a second and no more, until it is cancelled", async () => {
+test("redrive: moves at most the given items per second, until it is cancelled", async () => {
   const bundle = await setupQueues();
   await die(
     bundle,
@@ -217,7 +217,7 @@ test("redrive: so many a second and no more, until it is cancelled", async () =>
   expect(bundle.engine.taskInfo(taskId)).toMatchObject({ state: "cancelled", moved: 20 });
 });
 
-test("redrive: after a restart in the same instant it is another task", async () => {
+test("redrive: after a restart in the same instant, a redrive is another task", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a"]);
   const first = await redrive(bundle);
@@ -231,7 +231,7 @@ test("redrive: after a restart in the same instant it is another task", async ()
   expect((await ended(bundle, second.taskId)).moved).toBe(1);
 });
 
-test("redrive: with a key it is one task, also after a restart", async () => {
+test("redrive: repeated with a key it is one task, even after a restart", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a"]);
   const first = await redrive(bundle, { requestKey: "k" });
@@ -249,7 +249,7 @@ test("redrive: with a key it is one task, also after a restart", async () => {
 });
 
 test.each([false, true])(
-  "redrive: a key that is used again after its window begins another task; restarted: %p",
+  "redrive: a key that is reused after its window begins another task; restarted: %p",
   async (isRestarted) => {
     const bundle = await setupQueues();
     const window = limits.receiptsWindowMs;
@@ -296,7 +296,7 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("tasks: one that is not known is refused, the last are listed, and the oldest ended one goes", async () => {
+test("tasks: an unknown task is refused, the last ones are listed, and the oldest ended one is removed", async () => {
   const bundle = await setupQueues();
   const unknown = (taskId: string) => ({
     code: "refused",
@@ -319,7 +319,7 @@ test("tasks: one that is not known is refused, the last are listed, and the olde
   expect(await info(ids[0])).toMatchObject(unknown(String(ids[0])));
 });
 
-test("redrive: one that is sent again while its items are counted is the same task", async () => {
+test("redrive: a redrive that is repeated while its items are counted is the same task", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a", "b"]);
   const request = { queue: "dead", requestKey: "again", limit: 1 };
@@ -332,7 +332,7 @@ test("redrive: one that is sent again while its items are counted is the same ta
   expect(await all(bundle, "orders")).toHaveLength(1);
 });
 
-test("redrive: what comes while its items are counted is no more than was expected", async () => {
+test("redrive: items that arrive while it counts do not exceed the expected number", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a"]);
   const begun = await bundle.begin(() =>
@@ -347,7 +347,7 @@ test("redrive: what comes while its items are counted is no more than was expect
   expect(await all(bundle, "dead")).toEqual(["late"]);
 });
 
-test.each([0, 1])("tasks: a cancel waits for the piece under way in shard %p", async (shard) => {
+test.each([0, 1])("tasks: a cancel waits for the current piece in shard %p", async (shard) => {
   const bundle = await setup({ shardCount: 2 });
   const queue = nameIn(shard, 2);
   await bundle.createQueue({ name: queue });
@@ -367,7 +367,7 @@ test.each([0, 1])("tasks: a cancel waits for the piece under way in shard %p", a
   expect(await all(bundle, queue)).toEqual(["c"]);
 });
 
-test("tasks: one whose cancel finds no room goes on", async () => {
+test("tasks: a task whose cancel finds no room continues", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a", "b", "c"]);
   const { taskId } = await redrive(bundle, { perSecond: 1 });
@@ -396,7 +396,7 @@ test.each([
   ["neighbours", (ids: string[]) => ids, 300, 1],
   ["every other one", (ids: string[]) => ids.filter((_, at) => at % 2 === 0), 150, 10],
 ])(
-  "redrive: ids of %s take no commit each, and go in their order",
+  "redrive: ids of %s share commits, and move in their order",
   async (_, chosen, count, pieces) => {
     const bundle = await setupQueues();
     await die(bundle, "orders", numbered(300));
@@ -411,7 +411,7 @@ test.each([
   },
 );
 
-test("redrive: of ids no more than the limit, so many a second, and the others stay", async () => {
+test("redrive: with ids it moves at most the limit, at the given rate, and the others stay", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", numbered(40));
   const ids = (await deadIds(bundle)).filter((_, at) => at % 2 === 1).reverse();
@@ -424,7 +424,7 @@ test("redrive: of ids no more than the limit, so many a second, and the others s
   expect(await all(bundle, "dead")).toHaveLength(25);
 });
 
-test("redrive: of large items that ids name, a commit moves no more than a turn may", async () => {
+test("redrive: with ids of large items, a commit moves no more than a turn may", async () => {
   const bundle = await setupQueues();
   const large = limits.turnBytesMax / 4;
   await die(

@@ -34,7 +34,7 @@ test("fault 1: a produce whose items were not stored is not answered with succes
   expect(await bundle.listed("orders")).toEqual([]);
 });
 
-test("fault 2: a lease whose write failed hands nothing out", async () => {
+test("fault 2: a lease whose write failed grants nothing", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");
@@ -46,7 +46,7 @@ test("fault 2: a lease whose write failed hands nothing out", async () => {
   expect((await bundle.beginLease("orders")).ending).toBe(null);
 });
 
-test("fault 3: an expired item that waits leaves its queue for the dead queue, once", async () => {
+test("fault 3: a waiting item that expires moves to the dead queue, once", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "dead" });
   await bundle.createQueue({ name: "orders", deadQueue: "dead", expireTimeoutMs: hour });
@@ -110,7 +110,7 @@ test("fault 8: complete and retry are all or nothing", async () => {
   expect(await bundle.complete(lease)).toMatchObject({ ok: true });
 });
 
-test("fault 9: an update of one setting leaves the timeouts of new leases and items alone", async () => {
+test("fault 9: an update of one setting keeps the timeouts of new leases and items", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", reference: "r" }));
@@ -118,7 +118,7 @@ test("fault 9: an update of one setting leaves the timeouts of new leases and it
   expect((await bundle.lease("orders")).items[0]?.leaseDeadline).toBe(start + minute);
 });
 
-test("fault 10: info and list answer an update alike, at once", async () => {
+test("fault 10: info and list return an update at once", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", maxAttempts: 7 }));
@@ -127,7 +127,7 @@ test("fault 10: info and list answer an update alike, at once", async () => {
   expect(bundle.engine.listQueues({ pivot: "", limit: 1 })).toEqual([info]);
 });
 
-test("fault 11: no update makes a chain of dead queues, and one in use is not deleted by the way", async () => {
+test("fault 11: no update creates a chain of dead queues, and one in use is not deleted without force", async () => {
   const bundle = await setup();
   for (const name of ["last", "dead"]) await bundle.createQueue({ name });
   await bundle.createQueue({ name: "orders", deadQueue: "dead" });
@@ -137,7 +137,7 @@ test("fault 11: no update makes a chain of dead queues, and one in use is not de
   expect((await bundle.ending(() => bundle.engine.deleteQueue(remove))).ok).toBe(false);
 });
 
-test("fault 12: a deleted queue's items do not come back with its name", async () => {
+test("fault 12: a deleted queue's items do not return with its name", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");
@@ -167,7 +167,7 @@ test("fault 14: the source_id of an item that died can be imported again", async
   expect(await take()).toHaveLength(1);
 });
 
-test("fault 15: an import without an expire deadline lives on, and keeps enqueue_at", async () => {
+test("fault 15: an import without an expire deadline gets one, and keeps enqueue_at", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   const items = [{ payload: "a" }, { payload: "b", enqueueAt: start + hour }];
@@ -182,7 +182,7 @@ test("fault 15: an import without an expire deadline lives on, and keeps enqueue
   expect(await bundle.listed("orders")).toEqual(["a", "b"]);
 });
 
-test("fault 16: what reaches a dead queue is spread, counted, and wakes who waits for it", async () => {
+test("fault 16: dead letters are distributed over partitions, counted, and wake waiting leases", async () => {
   const bundle = await setup({ shardCount: 2 });
   const [orders, dead] = [nameIn(0, 2, "orders"), nameIn(1, 2, "dead")];
   await bundle.createQueue({ name: dead, requestedPartitions: 4 });
@@ -198,7 +198,7 @@ test("fault 16: what reaches a dead queue is spread, counted, and wakes who wait
   expect(partitions.filter(({ total }) => total > 0).length).toBeGreaterThan(1);
 });
 
-test("fault 17: what a lease reads does not grow with what waits or is leased", async () => {
+test("fault 17: the reads of a lease do not grow with the waiting or leased items", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour });
   await bundle.produceMany("orders", 20_000);
@@ -241,7 +241,7 @@ test("fault 19: stats of a partition are its own", async () => {
 });
 
 test.each([0, 1])(
-  "fault 20: the slow store of shard %i stalls its own queues only",
+  "fault 20: the slow store of shard %i delays only its own queues",
   async (slow) => {
     const bundle = await setup({ shardCount: 2 });
     const queues = [nameIn(0, 2), nameIn(1, 2)];
@@ -257,7 +257,7 @@ test.each([0, 1])(
   },
 );
 
-test("fault 21: request_timeout holds for produce and complete, and a stuck store does not stop the end", async () => {
+test("fault 21: request_timeout applies to produce and complete, and a stuck store does not block the close", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   bundle.store().openFault = "failed";
@@ -278,7 +278,7 @@ test("fault 21: request_timeout holds for produce and complete, and a stuck stor
   expect(closed.ending).toMatchObject({ ok: true });
 });
 
-test("fault 22: at the end whoever waits is answered, and calls that come later are refused", async () => {
+test("fault 22: at the close waiting calls are answered, and later calls are refused", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   const waits = await bundle.beginLease("orders");
@@ -287,7 +287,7 @@ test("fault 22: at the end whoever waits is answered, and calls that come later 
   expect((await bundle.beginLease("orders")).ending).toMatchObject({ code: "closing" });
 });
 
-test("fault 23: updates and deletes under way freeze nothing, not even dead-lettering", async () => {
+test("fault 23: updates and deletes in progress block nothing, not even dead-lettering", async () => {
   const bundle = await setup({ shardCount: 2 });
   const [orders, dead] = [nameIn(0, 2, "orders"), nameIn(1, 2, "dead")];
   await bundle.createQueue({ name: dead });
@@ -317,7 +317,7 @@ test("fault 24: a clear whose store fails is answered", async () => {
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 
-test.each([1, 2, 3, 99, 100])("fault 25: %d partitions are that many", async (count) => {
+test.each([1, 2, 3, 99, 100])("fault 25: %d partitions are created as %d", async (count) => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: count });
   expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(count);
@@ -327,7 +327,7 @@ test.each([1, 2, 3, 99, 100])("fault 25: %d partitions are that many", async (co
   expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(count + 1);
 });
 
-test("fault 26: a lease is over at its very deadline, and a client that left is given nothing", async () => {
+test("fault 26: a lease ends exactly at its deadline, and a disconnected client gets nothing", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");
@@ -344,7 +344,7 @@ test("fault 26: a lease is over at its very deadline, and a client that left is 
   expect(got(waits)).toEqual(["a"]);
 });
 
-test("fault 27: a retry goes by the engine's clock", async () => {
+test("fault 27: a retry uses the engine's clock", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");

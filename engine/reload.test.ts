@@ -32,13 +32,13 @@ function miscount(bundle: Bundle): void {
   miscountAs(bundle, { itemCount: 17, scheduledCount: 5, retriedCount: 0, createdAtSum: 1n });
 }
 
-test("reload: counts that are right stay as they are", async () => {
+test("reload: correct counts stay as they are", async () => {
   const bundle = await setupStates();
   await bundle.run(() => bundle.engine.reload("orders"));
   expect(counts(bundle)).toMatchObject(right);
 });
 
-test("reload: counts that are wrong are put right, for good", async () => {
+test("reload: wrong counts are corrected permanently", async () => {
   const bundle = await setupStates();
   miscount(bundle);
   await bundle.restart();
@@ -51,7 +51,7 @@ test("reload: counts that are wrong are put right, for good", async () => {
   expect(counts(bundle)).toMatchObject(right);
 });
 
-test("reload: a shard that stalls has taken it, so its caller hears 504 in time, and it goes on", async () => {
+test("reload: a reload received by a shard that stalls is answered 504 in time, and continues", async () => {
   const bundle = await setupStates();
   miscount(bundle);
   await bundle.restart();
@@ -67,7 +67,7 @@ test("reload: a shard that stalls has taken it, so its caller hears 504 in time,
   expect(counts(bundle)).toMatchObject({ queued: 4, leased: 1, scheduled: 0, retried: 0 });
 });
 
-test("a start sets counts right that are not those of the store, and says so once", async () => {
+test("start: counts that differ from the store are corrected and reported once", async () => {
   const bundle = await setupStates();
   miscount(bundle);
   bundle.store().isLarge = false;
@@ -85,7 +85,7 @@ test("a start sets counts right that are not those of the store, and says so onc
   expect(bundle.notices).toMatchObject(told);
 });
 
-test("a start finds items that were not counted, and they expire", async () => {
+test("start: uncounted items are found, and expire", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", expireTimeoutMs: hour });
   await bundle.produce("orders", "one", "two");
@@ -98,7 +98,7 @@ test("a start finds items that were not counted, and they expire", async () => {
 });
 
 test.each(["full", "failed"] as const)(
-  "a start sets counts right also when a commit meanwhile fails (%s)",
+  "start: counts are corrected even if a commit fails meanwhile (%s)",
   async (fault) => {
     const bundle = await setup();
     await bundle.createQueue({ name: "orders" });
@@ -117,7 +117,7 @@ test.each(["full", "failed"] as const)(
 );
 
 test.each([false, true])(
-  "a start ends a lease of which no item is there, and goes on (store too large to count: %p)",
+  "start: a lease without items is ended, and the start continues (store too large to count: %p)",
   async (isLarge) => {
     const bundle = await setupStates();
     const held = bundle.image().leases.values();
@@ -148,7 +148,7 @@ test("reload: items that were not counted can expire again", async () => {
   expect(counts(bundle)).toMatchObject({ queued: 0, counters: { expired: 2 } });
 });
 
-test("reload: a queue is served while it is counted, and what changes meanwhile is counted once", async () => {
+test("reload: a queue is served meanwhile, and concurrent changes are counted once", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour, maxAttempts: 0 });
   await bundle.produceMany("orders", 35_000);
@@ -182,7 +182,7 @@ test("reload: a queue is served while it is counted, and what changes meanwhile 
 });
 
 test.each(["failed", "full"] as const)(
-  "reload: is answered with right counts when a commit meanwhile fails (%s)",
+  "reload: returns correct counts even if a commit fails meanwhile (%s)",
   async (fault) => {
     const bundle = await setup();
     await bundle.createQueue({ name: "orders" });

@@ -59,7 +59,7 @@ async function disturb(
   }
 }
 
-test("repair: promoted items are ready at once, behind those that were, and only once", async () => {
+test("repair: promoted items are ready at once, behind the ready ones, and only once", async () => {
   const bundle = await setupQueues();
   await later(bundle, "orders", "b", "c");
   await bundle.produce("orders", "a");
@@ -73,7 +73,7 @@ test("repair: promoted items are ready at once, behind those that were, and only
   expect(await bundle.allListed("orders")).toEqual(["a", "b", "c"]);
 });
 
-test("repair: what a retry put aside is promoted with the attempts that it had", async () => {
+test("repair: an item scheduled by a retry is promoted with its attempts", async () => {
   const bundle = await setupQueues();
   await bundle.produce("orders", "a");
   await bundle.retry(await bundle.lease("orders"), { retryAt: start + hour });
@@ -81,7 +81,7 @@ test("repair: what a retry put aside is promoted with the attempts that it had",
   expect((await bundle.lease("orders")).items[0]?.attempts).toBe(2);
 });
 
-test("repair: rejected items are dead, with the reason, their queue and no attempt more", async () => {
+test("repair: rejected items are dead, with the reason, their queue and unchanged attempts", async () => {
   const bundle = await setupQueues();
   await bundle.produce("orders", "a", "b");
   await later(bundle, "orders", "c");
@@ -103,7 +103,7 @@ test("repair: rejected items are dead, with the reason, their queue and no attem
   expect(gauges?.counters).toMatchObject({ produced: 3, dead: 3, removed: 0 });
 });
 
-test("repair: deleted items are gone, of one state, some ids or a filter", async () => {
+test("repair: deletes items by state, ids or filter", async () => {
   const bundle = await setupQueues(1, 2);
   await bundle.produce("orders", "a");
   await bundle.produce("orders", "b");
@@ -123,7 +123,7 @@ test("repair: deleted items are gone, of one state, some ids or a filter", async
 });
 
 test.each(["reject", "delete"] as const)(
-  "repair: %p leaves what is held to its holder, and what comes later",
+  "repair: %p leaves leased items to their holder, and ignores later items",
   async (action) => {
     const bundle = await setupQueues();
     await bundle.produce("orders", "a", "b", "c");
@@ -141,7 +141,7 @@ async function holding(bundle: Bundle, clientId: string, batchSize: number) {
   return await bundle.lease("orders", { clientId, batchSize });
 }
 
-test("repair: what a client holds is taken back with its attempt, and from nobody else", async () => {
+test("repair: a retry takes back the items of one client, and counts the attempt", async () => {
   const bundle = await setupQueues();
   await bundle.produce("orders", "a", "b", "c", "d");
   const dead = await holding(bundle, "worker-7", 2);
@@ -171,7 +171,7 @@ test("repair: what a client holds is taken back with its attempt, and from nobod
   expect(gauges?.counters).toMatchObject({ retried: 2, lapsed: 0 });
 });
 
-test("repair: taken back are those that a filter or ids mean, whoever holds them", async () => {
+test("repair: a retry takes back items by filter or ids, whichever client holds them", async () => {
   const bundle = await setupQueues(1, 2);
   await bundle.produce("orders", "a", "b");
   await bundle.produce("orders", "c", "d");
@@ -195,7 +195,7 @@ test("repair: taken back are those that a filter or ids mean, whoever holds them
   );
 });
 
-test("repair: taken back in the last attempt, an item dies, or stays where nothing would keep it", async () => {
+test("repair: an item taken back in its last attempt dies, or stays if it would be discarded", async () => {
   const bundle = await setupQueues();
   for (const deadQueue of ["dead", ""]) {
     await bundle.run(() =>
@@ -213,7 +213,7 @@ test("repair: taken back in the last attempt, an item dies, or stays where nothi
   expect(more).toEqual([]);
 });
 
-test("repair: for what is held nobody looks through what waits behind it", async () => {
+test("repair: for leased items the waiting ones behind them are not read", async () => {
   const bundle = await setupQueues();
   await bundle.produceMany("orders", 3_000);
   await holding(bundle, "worker-7", 5);
@@ -227,7 +227,7 @@ test("repair: for what is held nobody looks through what waits behind it", async
 });
 
 test.each(Array.from({ length: 20 }, (_, seed) => seed))(
-  "repair: what is taken back while shards fail is ready or held, and in one place; seed %p",
+  "repair: items taken back while shards fail are ready or leased, and in one place; seed %p",
   async (seed) => {
     const random = seededRandom(seed);
     // With two shards, `orders` is not in the first.
@@ -254,7 +254,7 @@ test.each(Array.from({ length: 20 }, (_, seed) => seed))(
   },
 );
 
-test("repair: nothing is lost by a reject where the dead queue is gone meanwhile", async () => {
+test("repair: a reject loses nothing if the dead queue is deleted meanwhile", async () => {
   const bundle = await setupQueues();
   await bundle.produce("orders", "a", "b", "c");
   const { taskId } = await repair(bundle, { action: "reject", filter: {}, perSecond: 1 });
@@ -291,7 +291,7 @@ test("repair: a dry run counts; more than expected changes nothing", async () =>
   expect(await found(bundle, "orders")).toHaveLength(3);
 });
 
-test("repair: a key holds for repairs of the queue and for its window, also across restarts", async () => {
+test("repair: a key applies to repairs of the queue and for its window, even across restarts", async () => {
   const bundle = await setupQueues();
   await bundle.produce("orders", "a", "b", "c");
   const keyed = { filter: {}, requestKey: "k", limit: 1 };

@@ -78,15 +78,18 @@ const between: [string, (bundle: Bundle) => Promise<unknown>][] = [
   ],
 ];
 
-test.each(between)("produce: with the same key it is done once; %s", async (when, happens) => {
-  const bundle = await setupQueue();
-  expect(await produce(bundle)).toEqual(writtenFirst);
-  await happens(bundle);
-  expect(await produce(bundle)).toEqual(writtenAgain);
-  expect(await stored(bundle)).toEqual(when === "after a clear" ? [] : ["a"]);
-});
+test.each(between)(
+  "produce: repeated with the same key it is done once; %s",
+  async (when, happens) => {
+    const bundle = await setupQueue();
+    expect(await produce(bundle)).toEqual(writtenFirst);
+    await happens(bundle);
+    expect(await produce(bundle)).toEqual(writtenAgain);
+    expect(await stored(bundle)).toEqual(when === "after a clear" ? [] : ["a"]);
+  },
+);
 
-test("produce: behind the window the key is as good as new", async () => {
+test("produce: after the window the key can be used again", async () => {
   const bundle = await setupQueue();
   await produce(bundle);
   await bundle.clock.advance(limits.receiptsWindowMs);
@@ -103,7 +106,7 @@ test("produce: the same key with other items is refused, and nothing is written"
   expect(await stored(bundle)).toEqual(["a", "a"]);
 });
 
-test("produce: text and bytes that say the same are the same, and so is another timeout", async () => {
+test("produce: equal text and bytes are the same request, whatever the timeout", async () => {
   const bundle = await setupQueue();
   await produce(bundle, "é");
   const items = [{ payload: new TextEncoder().encode("é") }];
@@ -135,7 +138,7 @@ test("produce: two copies in one turn write one item; another request between th
   expect(await stored(bundle)).toEqual(["a"]);
 });
 
-test("produce: what was refused is not remembered, and its copy in the same turn is decided", async () => {
+test("produce: a refused call is not remembered, and its copy in the same turn is decided", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   bundle.store().fail({ fault: "full" });
   expect(await produce(bundle)).toMatchObject({ code: "store" });
@@ -146,7 +149,7 @@ test("produce: what was refused is not remembered, and its copy in the same turn
 });
 
 test.each([true, false])(
-  "produce: one whose store fails is answered once it is open again; committed %p",
+  "produce: a produce whose store fails is answered once the store is open again; committed %p",
   async (applied) => {
     const bundle = await setupQueue({ shardCount: 1 });
     bundle.store().fail({ fault: "failed", applied });
@@ -159,7 +162,7 @@ test.each([true, false])(
   },
 );
 
-test("produce: with a key it goes where the fewest are too, and is known whatever they hold then", async () => {
+test("produce: with a key it also goes to the partition with the fewest items, and is recognized later", async () => {
   const bundle = await setupQueue({ requestedPartitions: 5 });
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
   for (const key of keys) await produce(bundle, "a", key);
@@ -175,7 +178,7 @@ test.each([
   [1, 7],
   [7, 1],
   [3, 4],
-])("produce: is known when %p partitions have become %p", async (before, after) => {
+])("produce: is recognized after %p partitions have become %p", async (before, after) => {
   const bundle = await setupQueue({ requestedPartitions: before });
   const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`);
   for (const key of keys) await produce(bundle, key, key);
@@ -191,7 +194,7 @@ test.each([
   expect(await stored(bundle)).toHaveLength(keys.length);
 });
 
-test("while a queue is paused, what was done before is answered as it was", async () => {
+test("pause: while a queue is paused, a repeated call gets its first answer", async () => {
   const bundle = await setupQueue();
   const held = await heldLease(bundle, "held");
   await produce(bundle, "a", "k");
@@ -201,7 +204,7 @@ test("while a queue is paused, what was done before is answered as it was", asyn
   expect((await lease(bundle)).ending).toEqual({ ok: true, value: { ...held, replayed: true } });
 });
 
-test("a queue that is deleted and made again knows no key of the former", async () => {
+test("delete: a queue that is created again does not recognize the keys of the former one", async () => {
   const bundle = await setupQueue();
   await produce(bundle);
   await bundle.run(() => bundle.engine.deleteQueue({ name: "orders", force: true }));
@@ -212,7 +215,7 @@ test("a queue that is deleted and made again knows no key of the former", async 
   expect(await produce(bundle, "b")).toEqual(writtenFirst);
 });
 
-test("complete, retry, release, extend: done once, and each repetition says what the first said", async () => {
+test("complete, retry, release, extend: done once, and each repetition returns the first result", async () => {
   const bundle = await setupQueue();
   const { partition, items } = await heldLease(bundle, "a", "b", "c");
   const [a = "", b = "", c = ""] = idsOf(items);
@@ -245,7 +248,7 @@ test("complete, retry, release, extend: done once, and each repetition says what
 });
 
 test.each([false, true])(
-  "complete, retry, release, extend: are known when their partition has gone; restarted %p",
+  "complete, retry, release, extend: recognized after their partition was removed; restarted %p",
   async (isRestarted) => {
     const bundle = await setupQueue({ requestedPartitions: 4 });
     const items = ["a", "b", "c"].map((payload) => ({
@@ -281,7 +284,7 @@ test.each([false, true])(
   },
 );
 
-test("complete: one that was committed is not refused because there is no room for anything by then", async () => {
+test("complete: a committed complete is not refused because there is no room for anything by then", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   const { partition, items } = await heldLease(bundle, "a", "b");
   bundle.store().fail({ fault: "failed", applied: true });
@@ -300,7 +303,7 @@ test("complete: one that was committed is not refused because there is no room f
   ]);
 });
 
-test("complete: a refused one leaves its key free", async () => {
+test("complete: a refused call leaves its key free", async () => {
   const bundle = await setupQueue();
   const { partition, items } = await heldLease(bundle, "a");
   const complete = (ids: string[]) =>
@@ -318,7 +321,7 @@ test("complete: a refused one leaves its key free", async () => {
   expect(await complete(idsOf(items))).toEqual(again);
 });
 
-test("extend: one whose store fails is answered once it is open again", async () => {
+test("extend: an extend whose store fails is answered once the store is open again", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   const { partition, items } = await heldLease(bundle, "a");
   bundle.store().fail({ fault: "failed", applied: true });
@@ -330,7 +333,7 @@ test("extend: one whose store fails is answered once it is open again", async ()
   expect(started.ending).toEqual({ ok: true, value });
 });
 
-test("import: repeated it answers the same items, though they have left since", async () => {
+test("import: a repetition returns the same items, even if they have left since", async () => {
   const bundle = await setupQueue();
   const items = [
     { payload: "a", sourceId: "1" },
@@ -352,7 +355,7 @@ test("import: repeated it answers the same items, though they have left since", 
 });
 
 test.each([false, true])(
-  "import: repeated it is answered though its partition has gone; restarted %p",
+  "import: a repetition is answered even if its partition was removed; restarted %p",
   async (isRestarted) => {
     const bundle = await setupQueue({ requestedPartitions: 4 });
     const take = (key: string, partition = 3) =>
@@ -376,7 +379,7 @@ test.each([false, true])(
   },
 );
 
-test("import: repeated it is answered though its partition takes no new items any more", async () => {
+test("import: a repetition is answered even if its partition is draining", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   const items = [{ payload: "a" }];
   const take = (key: string) =>
@@ -393,7 +396,7 @@ test("import: repeated it is answered though its partition takes no new items an
 });
 
 test.each(["at once", "after a restart"])(
-  "lease: repeated it brings what is still held, until when it is held; %s",
+  "lease: a repetition returns the items that are still leased, with their deadlines; %s",
   async (when) => {
     const bundle = await setupQueue({ requestedPartitions: 3 });
     const first = await heldLease(bundle, "a", "b", "c");
@@ -415,7 +418,7 @@ test.each(["at once", "after a restart"])(
   },
 );
 
-test("lease: one that lapsed is over, and its items are another's", async () => {
+test("lease: a lapsed lease is over, and its items go to another client", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: second });
   await heldLease(bundle, "a");
   await bundle.clock.advance(second);
@@ -423,7 +426,7 @@ test("lease: one that lapsed is over, and its items are another's", async () => 
   expect(textsOf((await bundle.lease("orders")).items)).toEqual(["a"]);
 });
 
-test("lease: one that lapsed is over, also where a full store has no room to requeue its items", async () => {
+test("lease: a lapsed lease is over, even if a full store has no room to requeue its items", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: second });
   await heldLease(bundle, "a");
   bundle.store(1).fail({ fault: "full", sticky: true, ofMoves: true });
@@ -431,7 +434,7 @@ test("lease: one that lapsed is over, also where a full store has no room to req
   expect((await lease(bundle)).ending).toMatchObject({ code: "empty" });
 });
 
-test("lease: in a batch with gaps, only its own items come back", async () => {
+test("lease: in a batch with gaps, a repetition returns only its own items", async () => {
   const bundle = await setupQueue();
   const leaseDeadline = bundle.clock.now() + hour;
   await bundle.produce("orders", "a");
@@ -453,7 +456,7 @@ test("lease: the same key with another batch is refused", async () => {
   expect([waits.ending, different.ending]).toEqual([null, expect.objectContaining({ ok: false })]);
 });
 
-test("lease: the repetition of one that waits takes its place in the line", async () => {
+test("lease: a repetition takes the place of its waiting lease in the line", async () => {
   const bundle = await setupQueue();
   const clientId = "me";
   const first = await lease(bundle, { clientId, batchSize: 1 });
@@ -465,7 +468,7 @@ test("lease: the repetition of one that waits takes its place in the line", asyn
   expect([repeated.ending, second.ending]).toEqual([expect.objectContaining({ ok: true }), null]);
 });
 
-test("lease: the repetition of one that is on its way gets what it is granted", async () => {
+test("lease: a repetition during a grant gets the granted items", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   await bundle.produce("orders", "a");
   bundle.store().hold();
@@ -478,7 +481,7 @@ test("lease: the repetition of one that is on its way gets what it is granted", 
 });
 
 test.each(["has left", "was told in time that there is nothing"])(
-  "lease: under way it is asked for again by a client that %s, who keeps what it is told of",
+  "lease: a repetition while it is in progress, by a client that %s, keeps the items that the client receives",
   async (how) => {
     const bundle = await setupQueue({ shardCount: 1 });
     const controller = new AbortController();
@@ -502,7 +505,7 @@ test.each(["has left", "was told in time that there is nothing"])(
   },
 );
 
-test("lease: asked for again at a shard that stands still past the window, it stays held", async () => {
+test("lease: a repetition at a shard that stalls past the window keeps the items leased", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   const { partition, items } = await heldLease(bundle, "a");
   await bundle.produce("orders", "b");
@@ -524,7 +527,7 @@ test("lease: asked for again at a shard that stands still past the window, it st
   expect((await bundle.begin(() => bundle.engine.complete(complete))).ending?.ok).toBe(true);
 });
 
-test("lease: of several repetitions at once the last is answered, and what was told stays held", async () => {
+test("lease: of several repetitions at once the last is answered, and its items stay leased", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   const first = await heldLease(bundle, "a");
   await bundle.produce("orders", "b", "c");
@@ -547,7 +550,7 @@ test("lease: of several repetitions at once the last is answered, and what was t
   expect((await lease(bundle)).ending).toEqual(replayed);
 });
 
-test("lease: what a client that has left was granted goes back, and its key is free", async () => {
+test("lease: items granted to a disconnected client are released, and its key is free", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   await bundle.produce("orders", "a");
   bundle.store().hold();
@@ -564,7 +567,7 @@ test("lease: what a client that has left was granted goes back, and its key is f
   });
 });
 
-test("lease: one whose store fails is told what it holds once it is open again", async () => {
+test("lease: a lease whose store fails gets its items once the store is open again", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   await bundle.produce("orders", "a");
   bundle.store().fail({ fault: "failed", applied: true });
@@ -573,7 +576,7 @@ test("lease: one whose store fails is told what it holds once it is open again",
   expect(started.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
 });
 
-test("lease: what is told first by its receipt counts for the rate of its queue", async () => {
+test("lease: items first returned from a receipt count for the rate of their queue", async () => {
   const bundle = await setupQueue({ shardCount: 1, leaseRate: "1/1h" });
   await bundle.produce("orders", "a", "b");
   bundle.store().fail({ fault: "failed", applied: true });
@@ -583,7 +586,7 @@ test("lease: what is told first by its receipt counts for the rate of its queue"
   expect((await bundle.beginLease("orders")).ending).toBe(null);
 });
 
-test("a call with a key is refused while as many are remembered as may be, and none is forgotten", async () => {
+test("receipts: a call with a key is refused while the bound is reached, and none is removed", async () => {
   const bundle = await setupQueue({ shardCount: 1, turnLimits: { ...limits, receiptsMax: 2 } });
   await produce(bundle, "a", "1");
   await produce(bundle, "a", "2");
@@ -598,7 +601,7 @@ test("a call with a key is refused while as many are remembered as may be, and n
   expect(await produce(bundle, "a", "3")).toEqual(writtenFirst);
 });
 
-test("each shard remembers its share of the keys; what is known is answered beyond that", async () => {
+test("receipts: each shard remembers its share of the keys, and recognizes known ones beyond it", async () => {
   const turnLimits = { ...limits, receiptsMax: 12 };
   const bundle = await setupQueue({ shardCount: 3, turnLimits });
   const queues = [0, 1, 2].map((shard) => nameIn(shard, 3));
@@ -636,7 +639,7 @@ test("each shard remembers its share of the keys; what is known is answered beyo
   expect(await produce(bundle, "b", "another")).toEqual(writtenFirst);
 });
 
-test("receipts leave the store some time after their window, though nothing else happens", async () => {
+test("receipts: removed from the store some time after their window, even without calls", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   for (let key = 0; key < 5; key += 1) await produce(bundle, "a", `key-${key}`);
   expect(bundle.image().receipts).toHaveLength(5);
@@ -646,7 +649,7 @@ test("receipts leave the store some time after their window, though nothing else
   expect(bundle.image().receipts).toEqual([]);
 });
 
-test("what has no key leaves no receipt", async () => {
+test("receipts: a call without a key leaves none", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   await bundle.produce("orders", "a");
   await bundle.complete(await bundle.lease("orders"));

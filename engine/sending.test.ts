@@ -7,7 +7,7 @@ import { minute, nameIn, second, setup } from "./simulation/bundle.ts";
 const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
 
 test.each([0, 1, 2, 3])(
-  "delete: nothing is on its way any more once all has arrived, though the sender's store failed after commit %i",
+  "delete: nothing counts as in transit once all has arrived, even if the sender's store failed after commit %i",
   async (commits) => {
     const bundle = await setup({ shardCount: 2 });
     for (const name of [near, far]) await bundle.createQueue({ name });

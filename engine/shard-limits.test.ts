@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { setup } from "./simulation/bundle.ts";
 
-test("lease: one queue of a server with four shards may have as many waiting as with one", async () => {
+test("lease: a queue of a server with four shards may have as many waiting leases as with one", async () => {
   for (const shardCount of [1, 4]) {
     const bundle = await setup({ shardCount, waitingLeasesMax: 8 });
     await bundle.createQueue({ name: "orders" });

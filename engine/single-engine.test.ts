@@ -71,7 +71,7 @@ function engineOf({ shard, clock, reach = () => other }: Placed, folder: string 
   return { engine, lose };
 }
 
-test("meet: no shard is behind another, whatever its own clock says", async () => {
+test("meet: no shard's time is behind another's, whatever its own clock says", async () => {
   const [early, late] = [new VirtualClock(start), new VirtualClock(start + hour)];
   const reach = (shard: number): OtherShard => engines[shard]?.other as OtherShard;
   const engines = [early, late].map((clock, shard) => engineOf({ shard, clock, reach }).engine);
@@ -102,7 +102,7 @@ async function met(folder: string) {
   return { engine, lose };
 }
 
-test("unclaim: it comes after its claim, also where both wait for the shard to start", async () => {
+test("unclaim: takes effect after its claim, even if both wait for the shard to start", async () => {
   await inFolder(async (folder) => {
     const name = nameIn(0, 2, "dead");
     const before = await met(folder);
@@ -121,7 +121,7 @@ test("unclaim: it comes after its claim, also where both wait for the shard to s
   });
 });
 
-test("a loss: the store is closed before it is opened again, and the shard goes on", async () => {
+test("loss: the store is closed before it is reopened, and the shard continues", async () => {
   await inFolder(async (folder) => {
     const name = nameIn(0, 2);
     const { engine, lose } = await met(folder);

@@ -58,7 +58,7 @@ test.each([
   }
 });
 
-test("list: leased items are in it with their lease, scheduled ones in the other list", async () => {
+test("list: contains leased items with their lease; scheduled ones are in the other list", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["s"], start + hour)));
@@ -79,7 +79,7 @@ test("list: leased items are in it with their lease, scheduled ones in the other
   ]);
 });
 
-test("import: new ids; lease, attempts, deadlines and texts are kept, and what is stored is answered", async () => {
+test("import: items get new ids and keep lease, attempts, deadlines and texts, and are returned as stored", async () => {
   const bundle = await setupQueue();
   const item: ImportItem = {
     payload: "a",
@@ -129,7 +129,7 @@ test("import: an imported lease can be completed", async () => {
   expect(await bundle.ending(() => bundle.engine.complete(request))).toMatchObject({ ok: true });
 });
 
-test("import: what is not said is as if produced now; enqueue_at is kept", async () => {
+test("import: absent fields are as if produced now, and enqueue_at is kept", async () => {
   const bundle = await setupQueue();
   const stored = await take(
     bundle,
@@ -170,7 +170,7 @@ test("import: a repeated source_id is not stored twice, until the first has left
 });
 
 test.each([null, start + hour])(
-  "import: two calls of one turn store a source_id once; enqueue_at %p",
+  "import: two calls in one turn store a source_id once; enqueue_at %p",
   async (enqueueAt) => {
     const bundle = await setupQueue();
     const request = {
@@ -210,7 +210,7 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("delete: removes items in whatever state, and does not mind ids that are gone", async () => {
+test("delete: removes items in any state, and ignores ids that do not exist", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "leased", "ready", "stays");
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["scheduled"], start + hour)));
@@ -241,7 +241,7 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("stats: counts per partition, ages, and who waits", async () => {
+test("stats: counts and ages per partition, and the waiting calls", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   await bundle.produceMany("orders", 4);
   await bundle.clock.advance(10 * second);
@@ -283,7 +283,7 @@ test("stats: counts per partition, ages, and who waits", async () => {
   });
 });
 
-test("stats: total_leased falls again, whatever ended the lease", async () => {
+test("stats: total_leased falls again when a lease ends, for any reason", async () => {
   const bundle = await setupQueue();
   const leased = async () =>
     (await bundle.run(() => bundle.engine.stats("orders"))).partitions[0]?.totalLeased;
@@ -312,7 +312,7 @@ async function leasedNow(waits: Parameters<typeof got>[0]) {
   return waits.ending?.ok === true ? waits.ending.value.items : [];
 }
 
-test("import: a scheduled item that expired before 1970 goes at once too", async () => {
+test("import: a scheduled item that expired before 1970 is removed at once too", async () => {
   const bundle = await setupQueue();
   await take(bundle, { payload: "x", enqueueAt: start + hour, expireDeadline: -1 });
   await bundle.clock.advance(second);
@@ -320,7 +320,7 @@ test("import: a scheduled item that expired before 1970 goes at once too", async
 });
 
 test.each([-62_135_596_800_000, -1, 0, start - 1])(
-  "import: an item that expired at %d goes without a call that would look for it",
+  "import: an item that expired at %d is removed without a call",
   async (expireDeadline) => {
     const bundle = await setupQueue();
     await take(bundle, { payload: "x", expireDeadline });

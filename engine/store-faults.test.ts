@@ -31,7 +31,7 @@ const outcomes = [
 ];
 
 test.each(outcomes)(
-  "produce: a store that fails $when the commit costs no item and doubles none",
+  "produce: a store that fails $when the commit loses no item and duplicates none",
   async ({ applied }) => {
     const bundle = await setupQueue();
     bundle.store().fail({ fault: "failed", applied });
@@ -46,7 +46,7 @@ test.each(outcomes)(
 );
 
 test.each(outcomes)(
-  "complete: a store that fails $when the commit is answered by what is true",
+  "complete: a store that fails $when the commit is answered by the stored state",
   async ({ applied }) => {
     const bundle = await setupQueue();
     await bundle.produce("orders", "a", "b");
@@ -111,7 +111,7 @@ test.each(outcomes)(
 );
 
 test.each(outcomes)(
-  "lease: a store that fails $when the commit leases to nobody twice",
+  "lease: a store that fails $when the commit leases no item twice",
   async ({ applied }) => {
     const bundle = await setupQueue();
     await bundle.produce("orders", "a", "b");
@@ -128,7 +128,7 @@ test.each(outcomes)(
   },
 );
 
-test("store: one that fails again and again is opened again and again, and then goes on", async () => {
+test("store: a store that fails repeatedly is reopened repeatedly, and then continues", async () => {
   const bundle = await setupQueue();
   bundle.store().fail({ fault: "failed", sticky: true });
   const started = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
@@ -143,7 +143,7 @@ test("store: one that fails again and again is opened again and again, and then 
 });
 
 test.each([0, 1])(
-  "store: while that of shard %i is down, the other shard serves",
+  "store: while the store of shard %i is down, the other shard serves",
   async (shard) => {
     const bundle = await setup({ shardCount: 2 });
     const [down, up] = [nameIn(shard, 2), nameIn(1 - shard, 2)];
@@ -162,7 +162,7 @@ test.each([0, 1])(
   },
 );
 
-test("store: while it is down, calls that were not sent are answered in time, the shortest first", async () => {
+test("store: while it is down, calls that were not sent are answered in time, in the order of their deadlines", async () => {
   const bundle = await setupQueue();
   bundle.store().openFault = "failed";
   bundle.store().fail({ fault: "failed" });
@@ -179,7 +179,7 @@ test("store: while it is down, calls that were not sent are answered in time, th
   expect(long.ending).toMatchObject({ ok: false, code: "empty" });
 });
 
-test("lapse: one that a full store has no room for keeps no one from completing", async () => {
+test("lapse: a lapse without room in a full store prevents no complete", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: minute });
   await bundle.produce("orders", "a", "b", "c");
@@ -196,7 +196,7 @@ test("lapse: one that a full store has no room for keeps no one from completing"
   expect(textsOf((await bundle.lease("orders")).items)).toEqual(["a"]);
 });
 
-test("lease: in a turn that finds no room, what the others hold is not in its way", async () => {
+test("lease: in a turn without room, the leased items of others do not block it", async () => {
   const bundle = await setupQueue();
   await bundle.produceMany("orders", 200);
   const [, between] = [
@@ -214,7 +214,7 @@ test("lease: in a turn that finds no room, what the others hold is not in its wa
   expect(leased.ending).toMatchObject({ ok: true });
 });
 
-test("pause: settings that a shard which is down will be told anyway are not kept for it", async () => {
+test("pause: settings that a shard receives when it is up are not queued for it", async () => {
   const bundle = await setup({ shardCount: 2 });
   const [queue, other] = [nameIn(1, 2), nameIn(0, 2, "other")];
   for (const name of [queue, other]) await bundle.createQueue({ name });
@@ -233,7 +233,7 @@ test("pause: settings that a shard which is down will be told anyway are not kep
   expect([before, await waiting()]).toEqual([1, 1]);
 });
 
-test("lease: while the shard of its queue is down, its time is up", async () => {
+test("lease: while the shard of its queue is down, a lease is answered at its deadline", async () => {
   const bundle = await setup({ shardCount: 2 });
   const queue = nameIn(1, 2);
   await bundle.createQueue({ name: queue });
@@ -250,7 +250,7 @@ test("lease: while the shard of its queue is down, its time is up", async () => 
   expect((await lease()).ending).toMatchObject({ ok: true });
 });
 
-test("work: a worker waits while the shard of its queue is down, and goes on", async () => {
+test("work: a worker waits while the shard of its queue is down, and then continues", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   const troubles: string[] = [];
@@ -288,7 +288,7 @@ test("work: a worker waits while the shard of its queue is down, and goes on", a
 });
 
 test.each(["locked", "damaged", "unusable", "failed"] as const)(
-  "open: a store that is %s at the start is told to the operator",
+  "open: a store that is %s at the start is reported to the operator",
   async (fault) => {
     const bundle = await setupQueue(2);
     for (const shard of [0, 1]) {
@@ -304,7 +304,7 @@ test.each(["locked", "damaged", "unusable", "failed"] as const)(
 );
 
 test.each([0, 1])(
-  "open: store %i, which fails in the first turn of a start, is told to the operator",
+  "open: store %i, which fails in the first turn of a start, is reported to the operator",
   async (shard) => {
     const bundle = await setup({ shardCount: 2 });
     const queue = nameIn(shard, 2);
@@ -325,7 +325,7 @@ test.each([0, 1])(
   },
 );
 
-test("full: produce is refused, lease and complete go on, and room that is back is found", async () => {
+test("full: produce is refused, lease and complete continue, and new room is found", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   bundle.store().fail({ fault: "full" });
@@ -351,7 +351,7 @@ test("full: produce is refused, lease and complete go on, and room that is back 
   expect(bundle.engine.status().shards[0]?.restarts).toBe(0);
 });
 
-test("full: a start without room for the reserve says so, and room that is back is told without a call", async () => {
+test("full: a start without room for the reserve is reported, and so is new room without a call", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   bundle.store().full = true;
@@ -368,7 +368,7 @@ test("full: a start without room for the reserve says so, and room that is back 
   await bundle.produce("orders", "a");
 });
 
-test("full: room that is back is found although calls never pause", async () => {
+test("full: new room is found even if calls never pause", async () => {
   const bundle = await setupQueue();
   bundle.store().fail({ fault: "full" });
   const produce = () => bundle.ending(() => bundle.engine.produce(produceOf("orders", ["c"])));
@@ -382,7 +382,7 @@ test("full: room that is back is found although calls never pause", async () => 
   expect(endings.at(-1)).toBe(true);
 });
 
-test("full: calls of the same turn that need no room are done", async () => {
+test("full: calls of the same turn that need no room are served", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -397,7 +397,7 @@ test("full: calls of the same turn that need no room are done", async () => {
   expect(await bundle.listed("orders")).toEqual([]);
 });
 
-test("full: without room even for a complete, it is refused and changes nothing", async () => {
+test("full: without room even for a complete, a complete is refused and changes nothing", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
@@ -423,7 +423,7 @@ async function lateCalls(bundle: Bundle) {
   return calls;
 }
 
-test("store: behind a slow one each call is answered in time, with what is known by then", async () => {
+test("store: behind a slow store each call is answered in time, with the outcome known by then", async () => {
   const bundle = await setupQueue();
   const calls = await lateCalls(bundle);
   await bundle.clock.advance(second);
@@ -473,7 +473,7 @@ test.each(outcomes)(
   },
 );
 
-test("queues: where the database has lost a change of them, the engine goes by what is stored", async () => {
+test("queues: if the database has lost a change of a queue, the engine uses the stored state", async () => {
   const bundle = await setupQueue();
   const image = bundle.image();
   const entries = structuredClone([...image.queues]);
@@ -493,7 +493,7 @@ test("queues: where the database has lost a change of them, the engine goes by w
   expect(bundle.notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
 });
 
-test("full: without room even for a complete, what was asked with it is told as it is stored", async () => {
+test("full: without room even for a complete, reads in the same turn return the stored state", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   const lease = await bundle.lease("orders");
@@ -512,7 +512,7 @@ test("full: without room even for a complete, what was asked with it is told as 
   expect(got).toMatchObject({ status: "fulfilled", value: { id: lease.items[0]?.id } });
 });
 
-test("full: what a client left behind goes back, also by a turn that is decided twice", async () => {
+test("full: items of a disconnected client are released, even by a turn that is decided twice", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   const store = bundle.store();
@@ -528,7 +528,7 @@ test("full: what a client left behind goes back, also by a turn that is decided 
   expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
 });
 
-test("damaged: one that is set aside when it is due, and deleted in the same turn, is counted once", async () => {
+test("damaged: an item that is set aside when due and deleted in the same turn is counted once", async () => {
   const bundle = await setupQueue();
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["a"], start + minute)));
   const list = { queue: "orders", partition: 0, pivot: "", limit: 1 };
@@ -583,7 +583,7 @@ async function setupLosses() {
   return { bundle, hold, losses, lost, produceToAll, queues };
 }
 
-test("open: what several shards have lost is told of each", async () => {
+test("open: the losses of several shards are each reported", async () => {
   const { bundle, losses, lost, produceToAll, queues } = await setupLosses();
   for (const shard of [0, 1, 2]) {
     losses.add(shard);
@@ -595,7 +595,7 @@ test("open: what several shards have lost is told of each", async () => {
   for (const queue of queues) await bundle.produce(queue, "b");
 });
 
-test("open: a shard that finds a loss while the others are opened again is heard", async () => {
+test("open: a loss that a shard finds while the others reopen is reported", async () => {
   const { bundle, hold, losses, lost, queues } = await setupLosses();
   const release = hold(2);
   for (const shard of [1, 2]) losses.add(shard);
@@ -612,7 +612,7 @@ test("open: a shard that finds a loss while the others are opened again is heard
   for (const queue of queues) await bundle.produce(queue, "b");
 });
 
-test("open: while a store is opened again after a loss, callers are told so, and those of others are not", async () => {
+test("open: while a store reopens after a loss, its callers are told so, and those of others are not", async () => {
   const { bundle, hold, queues } = await setupLosses();
   const [near = "", , far = ""] = queues;
   const idle = nameIn(2, 3, "idle");

@@ -75,7 +75,7 @@ async function expectUntouched(bundle: Bundle, ...leases: readonly Leased[]): Pr
 }
 
 test.each([near, far])(
-  "transact: the input is gone and the output there; %d shards",
+  "transact: the input is removed and the output stored; %d shards",
   async (shards) => {
     const bundle = await setupQueues(shards);
     const lease = await heldOf(bundle, "orders", "a", "b");
@@ -91,7 +91,7 @@ test.each([near, far])(
   },
 );
 
-test("transact: what goes to another shard is as it was produced", async () => {
+test("transact: an output for another shard keeps all its fields", async () => {
   const bundle = await setupQueues(far);
   const lease = await heldOf(bundle, "orders", "a");
   const item = { payload: new Uint8Array([0, 255]), kind: "k", encoding: "e", reference: "r" };
@@ -130,7 +130,7 @@ test.each([near, far])(
   },
 );
 
-test("transact: a scheduled output for a shard that is down is due when it was to be", async () => {
+test("transact: a scheduled output for a shard that is down is due at its instant", async () => {
   const bundle = await setupQueues(far);
   const lease = await heldOf(bundle, "orders", "a");
   bundle.store(target).hold();
@@ -164,7 +164,7 @@ test("transact: complete, retry and produce of several queues and partitions in 
 });
 
 test.each(["near", "far"])(
-  "transact: a lease that waits is served by an output that is %s",
+  "transact: a waiting lease is served by an output that is %s",
   async (where) => {
     const bundle = await setupQueues(where === "far" ? far : near);
     const lease = await heldOf(bundle, "orders", "a");
@@ -176,7 +176,7 @@ test.each(["near", "far"])(
   },
 );
 
-test("transact: one bad id refuses all of it, and every one is named with its reason", async () => {
+test("transact: one invalid id refuses the whole call, and each invalid id is listed with its reason", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "orders", "a", "b");
   const other = await heldOf(bundle, mails, "m");
@@ -221,7 +221,7 @@ test("transact: one bad id refuses all of it, and every one is named with its re
   await expectUntouched(bundle, held, other);
 });
 
-test("transact: an id whose lease has lapsed refuses all of it", async () => {
+test("transact: an id whose lease has lapsed refuses the whole call", async () => {
   const bundle = await setupQueues();
   const lease = await heldOf(bundle, "orders", "a");
   await bundle.clock.advance(minute);
@@ -234,7 +234,7 @@ test("transact: an id whose lease has lapsed refuses all of it", async () => {
   await expectUntouched(bundle);
 });
 
-test("transact: items of several shards cannot be finished together", async () => {
+test("transact: items of several shards cannot be completed together", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "orders", "a");
   const other = await heldOf(bundle, "invoices", "i");
@@ -289,7 +289,7 @@ test.each(malformed)("transact: %j is refused", async (asked, message) => {
   await expectUntouched(bundle);
 });
 
-test("transact: produces of several queues hold together", async () => {
+test("transact: outputs of several queues are all written or none", async () => {
   const bundle = await setupQueues(far);
   expect(await transact(bundle, { produce: [out(mails, "m"), out("invoices", "i")] })).toEqual(
     wrote({ queue: mails }, { delivered: false }),
@@ -298,23 +298,26 @@ test("transact: produces of several queues hold together", async () => {
   expect(await bundle.listed("invoices")).toEqual(["i"]);
 });
 
-test.each([near, far])("transact: a paused output refuses all of it; %d shards", async (shards) => {
-  const bundle = await setupQueues(shards);
-  const held = await heldOf(bundle, "orders", "a");
-  await bundle.run(() =>
-    bundle.engine.pause({ queue: "invoices", produce: true, reason: "moving" }),
-  );
-  const asked = { complete: [part(held)], produce: [out(mails, "y"), out("invoices", "x")] };
-  const refused = { code: "refused", message: "queue is paused; moving" };
-  expect(await transact(bundle, asked)).toMatchObject(refused);
-  expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject(refused);
-  await bundle.restart();
-  expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject(refused);
-  await bundle.run(() => bundle.engine.resume("invoices"));
-  expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject({ ok: true });
-});
+test.each([near, far])(
+  "transact: a paused output queue refuses the whole call; %d shards",
+  async (shards) => {
+    const bundle = await setupQueues(shards);
+    const held = await heldOf(bundle, "orders", "a");
+    await bundle.run(() =>
+      bundle.engine.pause({ queue: "invoices", produce: true, reason: "moving" }),
+    );
+    const asked = { complete: [part(held)], produce: [out(mails, "y"), out("invoices", "x")] };
+    const refused = { code: "refused", message: "queue is paused; moving" };
+    expect(await transact(bundle, asked)).toMatchObject(refused);
+    expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject(refused);
+    await bundle.restart();
+    expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject(refused);
+    await bundle.run(() => bundle.engine.resume("invoices"));
+    expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject({ ok: true });
+  },
+);
 
-test("transact: what waits for its shard when its output's queue is paused comes too late", async () => {
+test("transact: a call still waiting for its shard when its output's queue is paused is refused", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "orders", "a");
   bundle.store(source).fail({ fault: "failed", applied: false });
@@ -342,7 +345,7 @@ test("transact: what waits for its shard when its output's queue is paused comes
   expect(await bundle.listed("invoices")).toEqual([]);
 });
 
-test("transact: an output of a queue that is deleted meanwhile goes with it", async () => {
+test("transact: an output for a queue that is deleted meanwhile is discarded with it", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "invoices", "a");
   // From now on the store refuses new items and accepts a delete.
@@ -360,7 +363,7 @@ test("transact: an output of a queue that is deleted meanwhile goes with it", as
   expect(bundle.image(target).outbound.values().length).toBe(0);
 });
 
-test("transact: a queue to which outputs are on their way is deleted by force alone", async () => {
+test("transact: a queue with outputs in transit to it is deleted only with force", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "orders", "a");
   bundle.store(target).hold();
@@ -373,7 +376,7 @@ test("transact: a queue to which outputs are on their way is deleted by force al
   });
 });
 
-test("transact: a full target delays its outputs, and each comes once", async () => {
+test("transact: a full target delays its outputs, and each arrives once", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "orders", "a");
   bundle.store(target).fail({ fault: "full", sticky: true });
@@ -385,7 +388,7 @@ test("transact: a full target delays its outputs, and each comes once", async ()
   expect(await bundle.listed("invoices")).toEqual(["x", "y"]);
 });
 
-test("transact: outputs on their way survive a restart", async () => {
+test("transact: outputs in transit survive a restart", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "orders", "a");
   bundle.store(target).hold();
@@ -396,7 +399,7 @@ test("transact: outputs on their way survive a restart", async () => {
   expect(await bundle.listed("orders")).toEqual([]);
 });
 
-test("transact: a full store refuses what adds, and takes what finishes alone", async () => {
+test("transact: a full store refuses calls with outputs, and accepts those that only complete", async () => {
   const bundle = await setupQueues();
   const held = await heldOf(bundle, "orders", "a");
   const other = await heldOf(bundle, "orders", "b");
@@ -414,7 +417,7 @@ test("transact: a full store refuses what adds, and takes what finishes alone", 
   await expectUntouched(bundle, held);
 });
 
-test("transact: past its time nothing is done", async () => {
+test("transact: past its deadline it has no effect", async () => {
   const bundle = await setupQueues();
   const held = await heldOf(bundle, "orders", "a");
   bundle.store(0).hold();
@@ -444,7 +447,7 @@ test("transact: past its time nothing is done", async () => {
 });
 
 test.each([true, false])(
-  "transact: one whose store fails is told what became of it; applied: %p",
+  "transact: a call whose store fails is answered with its outcome; applied: %p",
   async (applied) => {
     for (const requestKey of [undefined, "k"]) {
       const bundle = await setupQueues(far);
@@ -490,33 +493,36 @@ const between: [string, (bundle: Bundle) => Promise<unknown>][] = [
   ],
 ];
 
-test.each(between)("transact: with the same key it is done once; %s", async (_, happens) => {
-  for (const finishes of [true, false]) {
-    const bundle = await setupQueues(3, { uniqueForMs: hour });
-    await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 4 }));
-    await bundle.run(() => bundle.engine.updateQueue({ name: mails, requestedPartitions: 4 }));
-    const held = await heldOf(bundle, "orders", "a");
-    const asked = {
-      requestKey: "k",
-      complete: finishes ? [part(held)] : [],
-      produce: [out(mails, "y"), out("invoices", "x")],
-    };
-    const before = await transact(bundle, asked);
-    if (!before.ok) throw new Error(before.message);
-    await happens(bundle);
-    expect(await transact(bundle, asked)).toEqual({
-      ...before,
-      value: { ...before.value, replayed: true },
-    });
-    const other = { ...asked, produce: [out(mails, "z"), out("invoices", "x")] };
-    expect(await transact(bundle, other)).toMatchObject({
-      code: "invalid",
-      message: "idempotency key is taken; 'k' was used with another request",
-    });
-  }
-});
+test.each(between)(
+  "transact: repeated with the same key it is done once; %s",
+  async (_, happens) => {
+    for (const finishes of [true, false]) {
+      const bundle = await setupQueues(3, { uniqueForMs: hour });
+      await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 4 }));
+      await bundle.run(() => bundle.engine.updateQueue({ name: mails, requestedPartitions: 4 }));
+      const held = await heldOf(bundle, "orders", "a");
+      const asked = {
+        requestKey: "k",
+        complete: finishes ? [part(held)] : [],
+        produce: [out(mails, "y"), out("invoices", "x")],
+      };
+      const before = await transact(bundle, asked);
+      if (!before.ok) throw new Error(before.message);
+      await happens(bundle);
+      expect(await transact(bundle, asked)).toEqual({
+        ...before,
+        value: { ...before.value, replayed: true },
+      });
+      const other = { ...asked, produce: [out(mails, "z"), out("invoices", "x")] };
+      expect(await transact(bundle, other)).toMatchObject({
+        code: "invalid",
+        message: "idempotency key is taken; 'k' was used with another request",
+      });
+    }
+  },
+);
 
-test("transact: a key that was refused is free", async () => {
+test("transact: the key of a refused call is free", async () => {
   const bundle = await setupQueues();
   const held = await heldOf(bundle, "orders", "a");
   const bad = { ...part(held), ids: ["none"] };
@@ -526,7 +532,7 @@ test("transact: a key that was refused is free", async () => {
   expect(await transact(bundle, { requestKey: "k", complete: [part(held)] })).toEqual(wrote());
 });
 
-test("transact: outputs with unique keys are written once, and duplicates are told by their part", async () => {
+test("transact: outputs with unique keys are written once, and duplicates are reported by output", async () => {
   const bundle = await setupQueues(near, { uniqueForMs: hour });
   const items = (...keys: string[]) => keys.map((uniqueKey) => ({ payload: uniqueKey, uniqueKey }));
   await transact(bundle, { produce: [out("invoices", ...items("1"))] });
@@ -557,7 +563,7 @@ test("transact: outputs with unique keys are written once, and duplicates are to
   expect(await bundle.listed(mails)).toEqual(["m", "1"]);
 });
 
-test("transact: unique keys that another shard decides are refused", async () => {
+test("transact: unique keys for a queue of another shard are refused", async () => {
   const bundle = await setupQueues(far, { uniqueForMs: hour });
   const held = await heldOf(bundle, "orders", "a");
   const unique = { payload: "x", uniqueKey: "1" };
@@ -576,7 +582,7 @@ test("transact: unique keys that another shard decides are refused", async () =>
   );
 });
 
-test("transact: one with unique keys is told its duplicates, though its store fails", async () => {
+test("transact: duplicates of unique keys are reported even if its store fails", async () => {
   const bundle = await setupQueues(near, { uniqueForMs: hour });
   bundle.store(0).fail({ fault: "failed", applied: true });
   const waits = await bundle.begin(() =>

@@ -66,7 +66,7 @@ test("produce: of two items with one key in a turn the first is written", async 
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 
-test("produce: a key is taken for as long as the queue says, to the millisecond", async () => {
+test("produce: a unique key is taken for as long as the queue says, to the millisecond", async () => {
   const bundle = await setupQueue();
   await produce(bundle, "a=1");
   await bundle.clock.advance(uniqueForMs - 1);
@@ -126,7 +126,7 @@ test.each(endings)("produce: a key stays taken when %s", async (_, happens) => {
   expect(await produce(bundle, "b=1")).toEqual(duplicates(0));
 });
 
-test("produce: what moves is not held up by its own key", async () => {
+test("produce: a moved item is not blocked by its own unique key", async () => {
   const bundle = await setupQueue();
   await produce(bundle, "a=1");
   await bundle.retry(await bundle.lease("orders"));
@@ -135,7 +135,7 @@ test("produce: what moves is not held up by its own key", async () => {
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 
-test("produce: all items with keys go to one partition, others where there is least", async () => {
+test("produce: all items with unique keys go to one partition, the others to the smallest", async () => {
   const bundle = await setupQueue({ requestedPartitions: 6 });
   for (let number = 0; number < 6; number += 1) await produce(bundle, `a=${number}`, "b");
   expect(await bundle.listed("orders", 0)).toHaveLength(12);
@@ -143,7 +143,7 @@ test("produce: all items with keys go to one partition, others where there is le
   expect(await bundle.listed("orders", 0)).toHaveLength(12);
 });
 
-test("clear: forgets the keys of the items that it removes, and of no others", async () => {
+test("clear: removes the unique keys of cleared items, and of no others", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: 50 * minute });
   await produce(bundle, "held=1", "ready=2", "gone=3");
   const item = { payload: "later", uniqueKey: "4", enqueueAt: start + hour };
@@ -161,7 +161,7 @@ test("clear: forgets the keys of the items that it removes, and of no others", a
   expect(await produce(bundle, "e=4")).toEqual(writtenFirst);
 });
 
-test("clear: of leased items too forgets their keys", async () => {
+test("clear: a destructive clear removes the unique keys of leased items", async () => {
   const bundle = await setupQueue();
   await produce(bundle, "a=1");
   await bundle.lease("orders");
@@ -178,7 +178,7 @@ test("clear: of leased items too forgets their keys", async () => {
   expect(await produce(bundle, "b=1")).toEqual(writtenFirst);
 });
 
-test("a queue that is deleted and made again knows no key of the former", async () => {
+test("delete: a queue that is created again does not have the unique keys of the former one", async () => {
   const bundle = await setupQueue();
   await produce(bundle, "a=1");
   await bundle.complete(await bundle.lease("orders"));
@@ -190,7 +190,7 @@ test("a queue that is deleted and made again knows no key of the former", async 
   expect(await produce(bundle, "b=1")).toEqual(writtenFirst);
 });
 
-test("produce: two queues have their keys apart", async () => {
+test("produce: unique keys are scoped to a queue", async () => {
   const bundle = await setupQueue();
   await bundle.createQueue({ name: "other", uniqueForMs });
   await produce(bundle, "a=1");
@@ -249,7 +249,7 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("produce: repeated with its request key it tells the same duplicates", async () => {
+test("produce: a repetition with a request key returns the same duplicates", async () => {
   const bundle = await setupQueue({ requestedPartitions: 4 });
   await produce(bundle, "a=1");
   const request = { ...callOf(["b", "c=1", "d=2", "e=2"]), requestKey: "k" };
@@ -268,7 +268,7 @@ test("produce: repeated with its request key it tells the same duplicates", asyn
   });
 });
 
-test("produce: a request key of items in another partition is taken for items with unique keys too", async () => {
+test("produce: a request key used in another partition is recognized for items with unique keys", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   await produce(bundle, "a=1");
   const keyed = (text: string) => ({ ...callOf([text]), requestKey: "k" });
@@ -281,7 +281,7 @@ test("produce: a request key of items in another partition is taken for items wi
 });
 
 test.each([true, false])(
-  "produce: duplicates are told though the store fails; its commit took effect: %p",
+  "produce: duplicates are returned even if the store fails; its commit took effect: %p",
   async (applied) => {
     const bundle = await setupQueue();
     bundle.store().fail({ fault: "failed", applied });
@@ -303,7 +303,7 @@ test("produce: with a request key, a lost answer is found with its duplicates", 
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 
-test("produce: a key of a call that was refused is not taken", async () => {
+test("produce: the unique key of a refused call is not taken", async () => {
   const bundle = await setupQueue();
   bundle.store().fail({ fault: "full" });
   expect(await produce(bundle, "a=1")).toMatchObject({ ok: false });
@@ -312,7 +312,7 @@ test("produce: a key of a call that was refused is not taken", async () => {
   expect(await produce(bundle, "b=1")).toEqual(writtenFirst);
 });
 
-test("keys whose time is over leave the store in pieces, without a call", async () => {
+test("unique keys: expired keys are removed from the store in pieces, without a call", async () => {
   const turnLimits = { ...limits, sweepItemsMax: 10 };
   const bundle = await setupQueue({ turnLimits });
   const keys = (from: number) => Array.from({ length: 25 }, (_, place) => `a=${from + place}`);

@@ -21,7 +21,7 @@ const paused = { code: "empty", message: "queue is paused; nothing is leased unt
 const produce = (bundle: Bundle, queue: string, count: number) =>
   bundle.begin(() => bundle.engine.produce(produceOf(queue, many(count))));
 
-test("a produce to a partition that was not read keeps nobody waiting", async () => {
+test("line: a produce to a partition that was not read delays no waiting lease", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
   for (const count of [100, 50]) await bundle.produceMany("orders", count);
@@ -40,7 +40,7 @@ test("a produce to a partition that was not read keeps nobody waiting", async ()
   expect(servedAt).toBeLessThan(5);
 });
 
-test("a queue whose line asks for more than a turn may take keeps no other waiting", async () => {
+test("line: a queue whose line requests more than a turn allows delays no other queue", async () => {
   const bundle = await setup();
   for (const name of ["large", "small"]) await bundle.createQueue({ name });
   await bundle.produce("small", "a");
@@ -63,7 +63,7 @@ test("a queue whose line asks for more than a turn may take keeps no other waiti
 });
 
 test.each([0, 100, 5_000])(
-  "a shard at rest for %d ms wakes when a rate allows more",
+  "line: a shard idle for %d ms wakes when a rate allows more",
   async (idle) => {
     const bundle = await setup();
     await bundle.createQueue({ name: "orders", leaseRate: "1/10s" });
@@ -78,7 +78,7 @@ test.each([0, 100, 5_000])(
 );
 
 test.each([undefined, "key"])(
-  "a client that hangs up at once is not waited for; key %p",
+  "line: a client that disconnects at once is not waited for; key %p",
   async (requestKey) => {
     const bundle = await setup();
     await bundle.createQueue({ name: "orders" });
@@ -96,7 +96,7 @@ test.each([undefined, "key"])(
   },
 );
 
-test("a client hangs up after the turn failed that its lease came with", async () => {
+test("line: a client may disconnect after the turn of its lease failed", async () => {
   const bundle = await setup({ shardCount: 1 });
   for (const name of ["orders", "others"]) await bundle.createQueue({ name });
   bundle.store().fail({ fault: "failed" });
@@ -116,32 +116,35 @@ test("a client hangs up after the turn failed that its lease came with", async (
 test.each([
   ["in its turn", limits.turnRequestsMax],
   ["before it", 1],
-])("a repetition that comes while a grant is taken back, %s", async (_, turnRequestsMax) => {
-  const turnLimits = { ...limits, turnRequestsMax };
-  const bundle = await setup({ shardCount: 1, syncsLater: true, turnLimits });
-  for (const name of ["orders", "others"]) await bundle.createQueue({ name });
-  await bundle.produce("orders", "a");
-  const store = bundle.store();
-  store.holdSync();
-  const client = new AbortController();
-  const asked = { requestKey: "key" };
-  const gone = await bundle.beginLease("orders", { signal: client.signal, ...asked });
-  client.abort();
-  // One turn is decided during the sync; the others wait, because a turn takes one request.
-  for (const count of [300, 1, 1, 1]) await produce(bundle, "others", count);
-  store.release();
-  store.holdSync();
-  await bundle.clock.settle();
-  expect(gone.ending).toMatchObject({ ok: false });
-  const back = await bundle.beginLease("orders", asked);
-  store.release();
-  await bundle.clock.settle();
-  expect(back.ending).toMatchObject({
-    ok: true,
-    value: { replayed: false, items: [{ attempts: 1 }] },
-  });
-  expect((await bundle.beginLease("orders")).ending).toBe(null);
-});
+])(
+  "line: a repetition arrives during the withdrawal of a grant, %s",
+  async (_, turnRequestsMax) => {
+    const turnLimits = { ...limits, turnRequestsMax };
+    const bundle = await setup({ shardCount: 1, syncsLater: true, turnLimits });
+    for (const name of ["orders", "others"]) await bundle.createQueue({ name });
+    await bundle.produce("orders", "a");
+    const store = bundle.store();
+    store.holdSync();
+    const client = new AbortController();
+    const asked = { requestKey: "key" };
+    const gone = await bundle.beginLease("orders", { signal: client.signal, ...asked });
+    client.abort();
+    // One turn is decided during the sync; the others wait, because a turn takes one request.
+    for (const count of [300, 1, 1, 1]) await produce(bundle, "others", count);
+    store.release();
+    store.holdSync();
+    await bundle.clock.settle();
+    expect(gone.ending).toMatchObject({ ok: false });
+    const back = await bundle.beginLease("orders", asked);
+    store.release();
+    await bundle.clock.settle();
+    expect(back.ending).toMatchObject({
+      ok: true,
+      value: { replayed: false, items: [{ attempts: 1 }] },
+    });
+    expect((await bundle.beginLease("orders")).ending).toBe(null);
+  },
+);
 
 /** A lease is granted during a pause, by a store that fails afterwards. */
 async function setupLate(asked: { requestKey?: string; requestTimeoutMs: number }) {
@@ -163,7 +166,7 @@ async function setupLate(asked: { requestKey?: string; requestTimeoutMs: number 
   return { bundle, store, lease };
 }
 
-test("a lease with a key that was granted beside a pause waits until the queue is resumed", async () => {
+test("line: a lease with a key that was granted during a pause waits until the queue is resumed", async () => {
   const asked = { requestKey: "key", requestTimeoutMs: 15 * minute };
   const { bundle, store, lease } = await setupLate(asked);
   store.heal();
@@ -173,7 +176,7 @@ test("a lease with a key that was granted beside a pause waits until the queue i
   expect(got(lease)).toEqual(["a"]);
 });
 
-test("a lease that was granted beside a pause is told its deadline when that has passed", async () => {
+test("line: a lease granted during a pause is answered at its deadline", async () => {
   const { bundle, store, lease } = await setupLate({ requestTimeoutMs: second });
   await bundle.clock.advance(1.5 * second);
   store.heal();
@@ -181,7 +184,7 @@ test("a lease that was granted beside a pause is told its deadline when that has
   expect(lease.ending).toMatchObject(paused);
 });
 
-test("what was granted is told again, however many leases wait", async () => {
+test("line: a grant is returned again, however many leases wait", async () => {
   const bundle = await setup({ waitingLeasesMax: 1 });
   for (const name of ["orders", "others"]) await bundle.createQueue({ name });
   await bundle.produce("orders", "a");
@@ -195,7 +198,7 @@ test("what was granted is told again, however many leases wait", async () => {
 });
 
 test.each(["failed", "full"] as const)(
-  "a lease that a turn served beside the delete of its queue is told of it; %s",
+  "line: a lease that a turn served during the delete of its queue is told of the delete; %s",
   async (fault) => {
     const turnLimits = { ...limits, secondTurnWeightMin: 1 };
     const bundle = await setup({ shardCount: 2, turnLimits });
@@ -221,7 +224,7 @@ test.each(["failed", "full"] as const)(
   },
 );
 
-test("close: what was granted, and nobody knows whether it is stored, is told so", async () => {
+test("close: a lease with a grant of unknown outcome is told so", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");
@@ -235,7 +238,7 @@ test("close: what was granted, and nobody knows whether it is stored, is told so
   expect(lease.ending).toMatchObject({ code: "unknown" });
 });
 
-test("a lease that comes while a turn reads is granted for as long as it asked", async () => {
+test("line: a lease that arrives while a turn reads is granted for its full timeout", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: second });
   await bundle.produce("orders", "a");

@@ -5,7 +5,7 @@ import { isCatalogEntry } from "./queue.ts";
 const place = { partition: 0, slot: 2, state: "active" } as const;
 const whole = entry(1, "a", [place, { ...place, partition: 1, state: "draining" }]);
 
-test("isCatalogEntry: what was an entry before it was written is one", () => {
+test("isCatalogEntry: accepts a written and parsed entry", () => {
   expect(isCatalogEntry(JSON.parse(JSON.stringify(whole)))).toBe(true);
   expect(isCatalogEntry(JSON.parse(JSON.stringify(entry(1, ""))))).toBe(true);
   expect(isCatalogEntry(JSON.parse(JSON.stringify(paused({ ...pause }))))).toBe(true);
@@ -23,7 +23,7 @@ function without(value: object, name: string): unknown {
 
 const moved = { ...place, origins: [{ epochs: 0, slot: 5 }] };
 
-test("isCatalogEntry: a queue that was moved says where its partitions were", () => {
+test("isCatalogEntry: accepts a moved queue with the origins of its partitions", () => {
   expect(isCatalogEntry({ ...entry(1, "a", [moved]), createdAs: 7 })).toBe(true);
 });
 
@@ -54,7 +54,7 @@ const otherForms: readonly unknown[] = [
 ];
 
 test.each(otherForms.map((value) => [value]))(
-  "isCatalogEntry: a value of another form is none; %j",
+  "isCatalogEntry: refuses a value of another form; %j",
   (value) => {
     expect(isCatalogEntry(value)).toBe(false);
   },

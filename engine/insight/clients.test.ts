@@ -27,12 +27,12 @@ const lease = (bundle: Bundle, clientId: string, batchSize = 1) =>
 
 const nobody = { askingCount: 0, asking: [], holdingCount: 0, holding: [], isPartial: false };
 
-test("clients: of a queue that nobody uses there are none", async () => {
+test("clients: an unused queue has none", async () => {
   const bundle = await setupQueue();
   expect(await clients(bundle)).toEqual({ queue: "orders", asOf: start, ...nobody });
 });
 
-test("clients: who asks, since when, for how much, in the order of the line; the limit cuts", async () => {
+test("clients: waiting clients are listed in the order of the line, up to the limit", async () => {
   const bundle = await setupQueue();
   await bundle.beginLease("orders", { clientId: "a", batchSize: 3 });
   await bundle.clock.advance(second);
@@ -45,7 +45,7 @@ test("clients: who asks, since when, for how much, in the order of the line; the
   expect(await clients(bundle, 1)).toMatchObject({ askingCount: 2, asking: asking.slice(0, 1) });
 });
 
-test("clients: those served by one turn, whose items share a lease, are told apart", async () => {
+test("clients: clients served by one turn, whose items share a lease, are distinguished", async () => {
   const bundle = await setupQueue();
   await bundle.beginLease("orders", { clientId: "a", batchSize: 2 });
   await bundle.beginLease("orders", { clientId: "b" });
@@ -57,7 +57,7 @@ test("clients: those served by one turn, whose items share a lease, are told apa
   ]);
 });
 
-test("clients: who holds is known as long as it holds, also after an extend of a part", async () => {
+test("clients: a holder is known as long as it holds items, even after a partial extend", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "1", "2", "3");
   const held = await lease(bundle, "a", 3);
@@ -77,7 +77,7 @@ test("clients: who holds is known as long as it holds, also after an extend of a
   expect((await clients(bundle)).holding).toEqual([]);
 });
 
-test("clients: over partitions a client is named once, the most first", async () => {
+test("clients: a client is listed once for all partitions, the largest holder first", async () => {
   const bundle = await setupQueue(4);
   for (const text of ["1", "2", "3", "4"]) await bundle.produce("orders", text);
   await lease(bundle, "b");
@@ -91,14 +91,14 @@ test("clients: over partitions a client is named once, the most first", async ()
   expect(await clients(bundle, 1)).toMatchObject({ holdingCount: 2, holding: holding.slice(0, 1) });
 });
 
-test("clients: of a name without end as much is kept as tells them apart", async () => {
+test("clients: a long name is cut, but stays distinguishable", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "1");
   await lease(bundle, "x".repeat(10_000));
   expect((await clients(bundle)).holding).toMatchObject([{ client: "x".repeat(256) }]);
 });
 
-test("clients: after a restart it is not known who holds", async () => {
+test("clients: after a restart the holders are unknown", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "1");
   await lease(bundle, "a");
@@ -108,7 +108,7 @@ test("clients: after a restart it is not known who holds", async () => {
   ]);
 });
 
-test("clients: of a shard that stalls no holder is told in time, and that is told", async () => {
+test("clients: if the shard stalls, the reply comes in time and is marked as partial", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "1");
   await lease(bundle, "a");
@@ -125,7 +125,7 @@ test("clients: of a shard that stalls no holder is told in time, and that is tol
   expect(await clients(bundle)).toMatchObject({ isPartial: false, holdingCount: 1 });
 });
 
-test("clients: a shard that is down is not asked, and that is told", async () => {
+test("clients: a shard that is down is skipped, and the reply is marked as partial", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "1");
   await lease(bundle, "a");
@@ -144,7 +144,7 @@ test.each([0, 1_001, 1.5])("clients: a limit of %d is refused", async (limit) =>
   expect(asked).toMatchObject({ ok: false, code: "invalid" });
 });
 
-test("clients: a disk without room makes nobody forget who holds what nobody tried to finish", async () => {
+test("clients: a full disk loses no holder", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "1", "2");
   const held = await lease(bundle, "a", 2);

@@ -13,7 +13,7 @@ const look = (bundle: Bundle, since = "") => bundle.engine.overview(since).overv
 const namesIn = ({ rows }: { rows: readonly { queue: string }[] }): string[] =>
   rows.map(({ queue }) => queue).sort();
 
-test("overview: each queue has a row, with what it holds and what happened to it", async () => {
+test("overview: each queue has a row with its counts and counters", async () => {
   const bundle = await setupQueues("orders", "other");
   await bundle.produce("orders", "a", "b", "c");
   await bundle.complete(await bundle.lease("orders"));
@@ -38,7 +38,7 @@ test("overview: each queue has a row, with what it holds and what happened to it
   expect(totals).toMatchObject({ queues: 2, ready: 1, held: 1, waiting: 1, produced: 3 });
 });
 
-test("overview: the load of the shard is of the last minute, whoever looks", async () => {
+test("overview: the load of the shard is that of the last minute for every caller", async () => {
   const bundle = await setupQueues("orders");
   const load = () => look(bundle).shard.itemsPerSecond;
   await bundle.produce("orders", ...Array.from({ length: 200 }, () => "a"));
@@ -53,7 +53,7 @@ test("overview: the load of the shard is of the last minute, whoever looks", asy
   expect(load()).toBe(0);
 });
 
-test("overview: totals are those of the rows, whatever came, changed and went", async () => {
+test("overview: totals equal the sums of the rows after any change", async () => {
   const bundle = await setupQueues("orders", "other", "third");
   const sums = () => bundle.engine.overview("", () => true).overview.totals;
   await bundle.produce("orders", "a", "b", "c");
@@ -70,7 +70,7 @@ test("overview: totals are those of the rows, whatever came, changed and went", 
   expect(totals).toEqual(sums());
 });
 
-test("overview: within a second it is the same, for all who have seen the same", async () => {
+test("overview: within a second all callers with the same token get the same reply", async () => {
   const bundle = await setupQueues("orders");
   const first = look(bundle);
   await bundle.produce("orders", "a");
@@ -83,7 +83,7 @@ test("overview: within a second it is the same, for all who have seen the same",
   expect(look(bundle, first.since)).toBe(look(bundle, first.since));
 });
 
-test("overview: who says what they have seen is told of what has changed, and of what is gone", async () => {
+test("overview: a caller with a token gets the changed and the removed queues", async () => {
   const bundle = await setupQueues("orders", "other", "third");
   const { since } = look(bundle);
   await bundle.clock.advance(second);
@@ -105,14 +105,14 @@ test("overview: who says what they have seen is told of what has changed, and of
 });
 
 test.each(["nonsense", "x.1", "1.5.x", "x".repeat(65)])(
-  "overview: %s was never seen, so all is told",
+  "overview: with %s, an unknown token, all queues are returned",
   async (since) => {
     const bundle = await setupQueues("orders");
     expect(look(bundle, since)).toMatchObject({ isWhole: true });
   },
 );
 
-test("overview: what another engine said before is not taken for what this one said", async () => {
+test("overview: a token of another engine is not accepted as its own", async () => {
   const bundle = await setupQueues("orders");
   const { since } = look(bundle);
   await bundle.clock.advance(minute);
@@ -122,7 +122,7 @@ test("overview: what another engine said before is not taken for what this one s
   expect(namesIn(look(bundle, since))).toEqual(["orders"]);
 });
 
-test("overview: of some queues it tells these alone, and each of their alarms", async () => {
+test("overview: a filter leaves only these queues and their alarms", async () => {
   const others = Array.from({ length: 60 }, (_, index) => `other-${index}`);
   const bundle = await setupQueues(...others, "orders");
   for (const name of others) await bundle.produce(name, "a", "b");
@@ -142,7 +142,7 @@ test("overview: of some queues it tells these alone, and each of their alarms", 
   expect({ removed, rows }).toEqual({ removed: [], rows: [] });
 });
 
-test("overview: alarms tell the worst first, of shards and of queues", async () => {
+test("overview: alarms of shards and queues are sorted by severity", async () => {
   const bundle = await setupQueues("orders", "other");
   await bundle.createQueue({ name: "doomed", maxAttempts: 1 });
   await bundle.produce("doomed", "a");
@@ -158,7 +158,7 @@ test("overview: alarms tell the worst first, of shards and of queues", async () 
   ]);
 });
 
-test("overview: alarms of queues stand by their items and how long it has been so, whatever the cause", async () => {
+test("overview: alarms of queues are sorted by items and age, whatever the cause", async () => {
   const names = ["a", "b", "c", "d", "e"];
   const bundle = await setupQueues(...names);
   await bundle.createQueue({ name: "doomed", maxAttempts: 1 });
@@ -176,7 +176,7 @@ test("overview: alarms of queues stand by their items and how long it has been s
   ]);
 });
 
-test("overview: a queue that is paused says since when, also where something else is the matter", async () => {
+test("overview: a paused queue reports the start of the pause even if it has another finding", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "doomed", maxAttempts: 1 });
   await bundle.produce("doomed", "a");
@@ -193,7 +193,7 @@ test("overview: a queue that is paused says since when, also where something els
   expect(look(bundle, since).rows).toMatchObject([{ ...paused, pausedSince: 0 }]);
 });
 
-test("overview: the shard with its state, and how long commits took", async () => {
+test("overview: contains the state of the shard and its commit times", async () => {
   const bundle = await setupQueues("orders");
   expect(look(bundle).shard).toMatchObject({ shard: 0, state: "up", since: null });
   await bundle.produce("orders", "a");
@@ -219,7 +219,7 @@ async function setupTasks() {
   return { bundle, repairs };
 }
 
-test("overview: tasks that run, the newest first, and how far they are; not those that ended", async () => {
+test("overview: contains running tasks with their progress, newest first, and no ended ones", async () => {
   const { bundle, repairs } = await setupTasks();
   const idsIn = (since = "") => look(bundle, since).tasks.map(({ taskId }) => taskId);
   expect(idsIn()).toEqual(repairs.toReversed());
@@ -239,7 +239,7 @@ test("overview: tasks that run, the newest first, and how far they are; not thos
   expect(idsIn()).toEqual([]);
 });
 
-test("overview: of some queues it tells the tasks of these alone", async () => {
+test("overview: a filter leaves only the tasks of these queues", async () => {
   const { bundle, repairs } = await setupTasks();
   const { tasks } = bundle.engine.overview("", (queue) => queue === "orders").overview;
   expect(tasks.map(({ taskId }) => taskId)).toEqual(repairs.slice(0, 1));

@@ -70,7 +70,7 @@ async function setupStates() {
   return { bundle, ids };
 }
 
-test("find: every state is found, with what it is", async () => {
+test("find: items in every state are found, with their state", async () => {
   const { bundle } = await setupStates();
   const { found, looked, nextPivot } = await findIn(bundle, "orders");
   expect(texts(found)).toEqual(["leased", "ready", "scheduled", "again"]);
@@ -83,7 +83,7 @@ test.each([
   ["leased", ["leased"]],
   ["ready", ["ready"]],
   ["scheduled", ["scheduled", "again"]],
-] as const)("find: those that are %s alone", async (state, expected) => {
+] as const)("find: only %s items", async (state, expected) => {
   const { bundle } = await setupStates();
   expect(texts((await findIn(bundle, "orders", { state })).found)).toEqual([...expected]);
 });
@@ -108,7 +108,7 @@ const filters: [Filter, string[]][] = [
   [{ payloadContains: "at", kind: "k" }, []],
 ];
 
-test("find: what a client holds", async () => {
+test("find: the items that a client holds", async () => {
   const bundle = await setupQueues();
   await bundle.produceMany("orders", 5);
   await bundle.lease("orders", { clientId: "anna", batchSize: 2 });
@@ -127,7 +127,7 @@ test("find: what a client holds", async () => {
   await expect(scheduled).rejects.toThrow(refused);
 });
 
-test("find: the lease that runs counts as an attempt", async () => {
+test("find: the current lease counts as an attempt", async () => {
   const bundle = await setupQueues();
   await bundle.produceMany("orders", 2);
   await bundle.lease("orders");
@@ -141,7 +141,7 @@ test.each(filters)("find: by %j", async (filter, expected) => {
   expect(texts((await findIn(bundle, "dead", { filter })).found)).toEqual(expected);
 });
 
-test("find: by the id that an item was produced under", async () => {
+test("find: by the id under which an item was produced", async () => {
   const { bundle, ids } = await setupStates();
   const filter = { originId: ids[2] ?? "" };
   expect(texts((await findIn(bundle, "dead", { filter })).found)).toEqual(["never"]);
@@ -150,7 +150,7 @@ test("find: by the id that an item was produced under", async () => {
   ).toEqual(["leased"]);
 });
 
-test.each([1, 2, 3, 7, 100])("find: pages of %p are together what one page is", async (limit) => {
+test.each([1, 2, 3, 7, 100])("find: pages of %p add up to one large page", async (limit) => {
   const bundle = await setupQueues(3);
   for (let call = 0; call < 5; call += 1) {
     await bundle.produceMany("orders", 5);
@@ -163,7 +163,7 @@ test.each([1, 2, 3, 7, 100])("find: pages of %p are together what one page is", 
   expect(one.found).toEqual(whole.found.filter(({ partition }) => partition === 1));
 });
 
-test("find, newest first: of all partitions, by when they came, in whatever pages", async () => {
+test("find, newest first: over all partitions by arrival, with pages of any size", async () => {
   const bundle = await setupQueues(3);
   const came: string[] = [];
   for (let call = 0; call < 9; call += 1) {
@@ -192,7 +192,7 @@ test("find, newest first: of all partitions, by when they came, in whatever page
   expect(one.all).toEqual(found.filter(({ partition }) => partition === 1));
 });
 
-test("find, newest first: over gaps, items too large for one look, and with a bound", async () => {
+test("find, newest first: over gaps, very large items, and with a bound", async () => {
   const bundle = await setupQueues();
   const order = "newest";
   await bundle.produceMany("orders", 3);
@@ -212,7 +212,7 @@ test("find, newest first: over gaps, items too large for one look, and with a bo
   expect(left.found.map(({ state }) => state)).toEqual(["ready", "leased", "leased", "leased"]);
 });
 
-test("find: a call looks at so many items, and says where to go on, also with nothing found", async () => {
+test("find: a call examines a bounded number of items, and returns where to continue even if nothing was found", async () => {
   const bundle = await setupQueues();
   const count = limits.findTurnLooks * 2 + 3;
   for (let left = count; left > 0; left -= 1_000) {
@@ -227,7 +227,7 @@ test("find: a call looks at so many items, and says where to go on, also with no
   expect(page.found[0]?.payloadBytes).toBeGreaterThan(0);
 });
 
-test("find: a page goes on until it is full, however long ago the last one was found", async () => {
+test("find: a page continues until it is full, however far apart the matches are", async () => {
   const bundle = await setupQueues();
   const rare = { ...produceOf("orders", []), items: [{ payload: "a", kind: "rare" }] };
   await bundle.run(() => bundle.engine.produce(rare));
@@ -241,7 +241,7 @@ test("find: a page goes on until it is full, however long ago the last one was f
   });
 });
 
-test("find: what a clear has taken is not found, and what it left is", async () => {
+test("find: cleared items are not found, and the others are", async () => {
   const { bundle } = await setupStates();
   const what = { ready: true, scheduled: true, retried: false, destructive: false };
   await bundle.run(() => bundle.engine.clear({ queue: "orders", ...what }));
@@ -270,7 +270,7 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("groups: a page ends after so many, and the next goes on behind them", async () => {
+test("groups: a page has a bounded number of groups, and the next continues after them", async () => {
   const bundle = await setupQueues();
   const kinds = Array.from({ length: limits.groupsMax + 500 }, (_, kind) => ({
     payload: "",
@@ -292,7 +292,7 @@ test("groups: a page ends after so many, and the next goes on behind them", asyn
   expect(new Set(seen).size).toBe(kinds.length);
 });
 
-test("groups: dead items by reason, numbers aside, the most first", async () => {
+test("groups: dead items by reason without numbers, largest group first", async () => {
   const { bundle } = await setupStates();
   const again = await bundle.lease("orders");
   const items = again.items.map(({ id }) => ({ id, retryAt: null, dead: true, reason: "timeout" }));
@@ -360,13 +360,16 @@ test.each([
   [{ payloadFrom: 4, payloadLimit: 100 }, "ed"],
   [{ payloadFrom: 6 }, ""],
   [{ payloadLimit: 0 }, ""],
-])("get: of a payload %j alone, and the size of all of it", async (range, expected) => {
-  const { bundle, ids } = await setupStates();
-  const item = await bundle.run(() => bundle.engine.getItem(ids[0] ?? "", range));
-  expect([texts([item]), item.payloadBytes]).toEqual([[expected], 6]);
-});
+])(
+  "get: with %j, only that part of the payload, and the size of all of it",
+  async (range, expected) => {
+    const { bundle, ids } = await setupStates();
+    const item = await bundle.run(() => bundle.engine.getItem(ids[0] ?? "", range));
+    expect([texts([item]), item.payloadBytes]).toEqual([[expected], 6]);
+  },
+);
 
-test("get: a range counts bytes, also of a text", async () => {
+test("get: a range counts bytes, even for a text", async () => {
   const bundle = await setupQueues();
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["größe"])));
   const { id = "" } = (await findIn(bundle, "orders")).found[0] ?? {};
@@ -388,7 +391,7 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("get: of an item that is not shown, a range says no more than its absence does", async () => {
+test("get: for a hidden item, a range reveals no more than its absence", async () => {
   const { bundle, ids } = await setupStates();
   const get = () => bundle.engine.getItem(ids[0] ?? "", { payloadFrom: 7 }, () => false);
   expect(await bundle.ending(get)).toMatchObject({
@@ -400,7 +403,7 @@ async function explained(bundle: Bundle, id: string | undefined) {
   return bundle.run(() => bundle.engine.explainItem(id ?? ""));
 }
 
-test("explain: a leased item says whose it is, until when, and for the how manyeth time", async () => {
+test("explain: a leased item reports its holder, deadline and attempts", async () => {
   const { bundle, ids } = await setupStates();
   const { item, why } = await explained(bundle, ids[0]);
   expect(item).toMatchObject({ state: "leased" });
@@ -422,7 +425,7 @@ test("explain: a former id leads to the item, wherever it is", async () => {
   expect(again.why[0]).toBe("It was given back, and is offered in 2h0m0s.");
 });
 
-test("explain: a ready item says how many are ahead, and that its queue is paused", async () => {
+test("explain: a ready item reports the number of items ahead, and that its queue is paused", async () => {
   const bundle = await setupQueues();
   await bundle.produceMany("orders", 5);
   await bundle.lease("orders", { batchSize: 2 });
@@ -436,7 +439,7 @@ test("explain: a ready item says how many are ahead, and that its queue is pause
   ]);
 });
 
-test("explain: a ready item says what holds its queue up", async () => {
+test("explain: a ready item reports what delays its queue", async () => {
   const bundle = await setupQueues();
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", leasedMax: 1 }));
   await bundle.produceMany("orders", 2);
@@ -459,7 +462,7 @@ test("explain: a ready item says what holds its queue up", async () => {
   ]);
 });
 
-test("explain: an item that was completed is nowhere", async () => {
+test("explain: a completed item is not found", async () => {
   const bundle = await setupQueues();
   await bundle.produceMany("orders", 1);
   const lease = await bundle.lease("orders");

@@ -83,12 +83,12 @@ class Bench {
   }
 }
 
-test("names: those of the contract are those that are kept", () => {
+test("series: the contract has the names that are kept", () => {
   const { items } = ServerSeriesRequest.properties.names;
   expect(items["x-published"].enum).toEqual([...seriesNames, ...shardSeriesNames]);
 });
 
-test("counters: each point has what happened in it, and the sum is that of the counter", () => {
+test("series: each point has the events in it, and their sum is the counter", () => {
   const bench = new Bench();
   const [queue] = bench.queues as [FakeQueue];
   bench.pass(4, (index) => {
@@ -101,7 +101,7 @@ test("counters: each point has what happened in it, and the sum is that of the c
   expect(bench.read("completed", { queue }).points).toEqual([0, 0, 0]);
 });
 
-test("gauges: each point has how it was at its end", () => {
+test("series: each point has the gauges at its end", () => {
   const bench = new Bench();
   const [queue] = bench.queues as [FakeQueue];
   bench.pass(3, (index) => {
@@ -118,7 +118,7 @@ test("gauges: each point has how it was at its end", () => {
   expect(of("oldest_ready_seconds")).toEqual([10, 20, 30]);
 });
 
-test("a look that comes late: what happened meanwhile is in its point, and gauges were as before", () => {
+test("series: a late sample counts the events since the last one, and repeats the gauges", () => {
   const bench = new Bench();
   const [queue] = bench.queues as [FakeQueue];
   const ready = (count: number) => () => {
@@ -132,7 +132,7 @@ test("a look that comes late: what happened meanwhile is in its point, and gauge
   expect(bench.read("ready", { queue }).points).toEqual([4, 4, 4, 7]);
 });
 
-test("a look that comes twice in one point changes nothing", () => {
+test("series: a second sample of a point changes nothing", () => {
   const bench = new Bench();
   const [queue] = bench.queues as [FakeQueue];
   const produce = () => count(queue, "produced", 2);
@@ -144,47 +144,50 @@ test("a look that comes twice in one point changes nothing", () => {
   expect(bench.keeper.nextAt).toBe(bench.now + fineMs);
 });
 
-test.each([1, 2, 3])("a day of points is that of a model, in both steps; seed %d", (seed) => {
-  const random = seededRandom(seed);
-  const bench = new Bench();
-  const [queue] = bench.queues as [FakeQueue];
-  const produced: number[] = [];
-  const ready: number[] = [];
-  for (let point = 0; point < 9_000; ) {
-    const skipped = random.below(200) === 0 ? random.below(500) : 0;
-    for (let skip = 0; skip < skipped; skip += 1) {
-      produced.push(0);
-      ready.push(ready.at(-1) ?? 0);
+test.each([1, 2, 3])(
+  "series: a day of points equals that of a model, in both steps; seed %d",
+  (seed) => {
+    const random = seededRandom(seed);
+    const bench = new Bench();
+    const [queue] = bench.queues as [FakeQueue];
+    const produced: number[] = [];
+    const ready: number[] = [];
+    for (let point = 0; point < 9_000; ) {
+      const skipped = random.below(200) === 0 ? random.below(500) : 0;
+      for (let skip = 0; skip < skipped; skip += 1) {
+        produced.push(0);
+        ready.push(ready.at(-1) ?? 0);
+      }
+      bench.now += skipped * fineMs;
+      const count = random.below(4) === 0 ? random.below(1_000) : 0;
+      bench.pass(1, () => {
+        queue.counters.produced += count;
+        queue.counts.ready = random.below(50);
+      });
+      produced.push(count);
+      ready.push(queue.counts.ready);
+      point += 1 + skipped;
     }
-    bench.now += skipped * fineMs;
-    const count = random.below(4) === 0 ? random.below(1_000) : 0;
-    bench.pass(1, () => {
-      queue.counters.produced += count;
-      queue.counts.ready = random.below(50);
-    });
-    produced.push(count);
-    ready.push(queue.counts.ready);
-    point += 1 + skipped;
-  }
-  const end = (bench.now - start) / fineMs;
-  expect(produced).toHaveLength(end);
-  const fine = bench.read("produced", { queue, stepMs: fineMs });
-  expect(fine.from).toBe(bench.now - 360 * fineMs);
-  expect(fine.points).toEqual(produced.slice(-360));
-  expect(bench.read("ready", { queue }).points).toEqual(ready.slice(-360));
-  const ratio = coarseMs / fineMs;
-  const minutes = Array.from({ length: Math.floor(end / ratio) }, (_, minute) => minute * ratio);
-  const coarse = bench.read("produced", { queue, stepMs: coarseMs });
-  expect(coarse.points).toEqual(
-    minutes.slice(-1_440).map((at) => produced.slice(at, at + ratio).reduce((a, b) => a + b)),
-  );
-  expect(coarse.from).toBe(start + (minutes.at(-1_440) ?? 0) * fineMs);
-  expect(bench.read("ready", { queue, stepMs: coarseMs }).points).toEqual(
-    minutes.slice(-1_440).map((at) => ready[at + ratio - 1] as number),
-  );
-});
+    const end = (bench.now - start) / fineMs;
+    expect(produced).toHaveLength(end);
+    const fine = bench.read("produced", { queue, stepMs: fineMs });
+    expect(fine.from).toBe(bench.now - 360 * fineMs);
+    expect(fine.points).toEqual(produced.slice(-360));
+    expect(bench.read("ready", { queue }).points).toEqual(ready.slice(-360));
+    const ratio = coarseMs / fineMs;
+    const minutes = Array.from({ length: Math.floor(end / ratio) }, (_, minute) => minute * ratio);
+    const coarse = bench.read("produced", { queue, stepMs: coarseMs });
+    expect(coarse.points).toEqual(
+      minutes.slice(-1_440).map((at) => produced.slice(at, at + ratio).reduce((a, b) => a + b)),
+    );
+    expect(coarse.from).toBe(start + (minutes.at(-1_440) ?? 0) * fineMs);
+    expect(bench.read("ready", { queue, stepMs: coarseMs }).points).toEqual(
+      minutes.slice(-1_440).map((at) => ready[at + ratio - 1] as number),
+    );
+  },
+);
 
-test("from: the first point at or behind it, by the minute where that is longer ago than an hour", () => {
+test("series: `from` selects the first point at or after it, in minutes if it is more than an hour ago", () => {
   const bench = new Bench();
   const [queue] = bench.queues as [FakeQueue];
   bench.pass(1_000, () => count(queue, "leased", 1));
@@ -197,7 +200,7 @@ test("from: the first point at or behind it, by the minute where that is longer 
   expect(asked.stepMs).toBe(coarseMs);
 });
 
-test("all together: sums, and of ages the oldest; also of queues that have no room", () => {
+test("series: all queues together have sums and the oldest age, including queues without room", () => {
   const bench = new Bench(1, 3);
   bench.pass(2, (index) => {
     for (const [place, queue] of bench.queues.entries()) {
@@ -214,7 +217,7 @@ test("all together: sums, and of ages the oldest; also of queues that have no ro
   }
 });
 
-test("shard: what was counted in a point, and how it was at its end", () => {
+test("series: a shard has the counts of each point, and the gauges at its end", () => {
   const bench = new Bench();
   const { shard } = bench;
   bench.pass(3, (index) => {
@@ -233,7 +236,7 @@ test("shard: what was counted in a point, and how it was at its end", () => {
   expect(bench.read("commits", { shard: 0 }).since).toBe(start);
 });
 
-test("shard: of a minute the sum of commits, and the longest of their times", () => {
+test("series: a minute of a shard has the sum of commits and the longest commit time", () => {
   const bench = new Bench();
   bench.pass(12, (index) => bench.shard.commit(2, index === 3 ? 0.09 : 0.001));
   const of = (name: ShardSeriesName) => bench.read(name, { shard: 0, stepMs: coarseMs }).points;
@@ -241,7 +244,7 @@ test("shard: of a minute the sum of commits, and the longest of their times", ()
   expect(of("commit_p99_us")).toEqual([100_000, 1_000]);
 });
 
-test("shard: counters that begin anew make no point negative, nor one that counts twice", () => {
+test("series: counters that restart make no point negative or counted twice", () => {
   const bench = new Bench();
   bench.pass(2, () => bench.shard.commit(5, 0.001));
   bench.shard = new FakeShard();
@@ -250,7 +253,7 @@ test("shard: counters that begin anew make no point negative, nor one that count
   expect(points).toEqual([5, 5, 7]);
 });
 
-test("shard: it has room before queues, which have that much less", () => {
+test("series: the shard takes its bytes before the queues", () => {
   const bytes = firstBytes + columnBytes;
   const bench = new Bench(bytes, 2);
   bench.pass(1, () => {
@@ -262,7 +265,7 @@ test("shard: it has room before queues, which have that much less", () => {
   expect(bench.keeper.bytes).toBeLessThanOrEqual(bytes);
 });
 
-test("bytes: a queue that nothing is to be told of takes none", () => {
+test("series: a queue without activity takes no bytes", () => {
   const bench = new Bench(mb, 50);
   const [busy, ...idle] = bench.queues as [FakeQueue, ...FakeQueue[]];
   bench.pass(3, () => count(busy, "produced", 1));
@@ -270,7 +273,7 @@ test("bytes: a queue that nothing is to be told of takes none", () => {
   expect(bench.read("produced", { queue: idle[0] as FakeQueue }).since).toBeNull();
 });
 
-test("bytes: never more than there are; who is well busier takes the place of who is least busy", () => {
+test("series: memory is bounded, and a much busier queue replaces the least busy one", () => {
   const bytes = firstBytes + 4 * columnBytes;
   const bench = new Bench(bytes, 10);
   const kept = () => bench.queues.map((queue) => bench.read("produced", { queue }).since !== null);
@@ -290,7 +293,7 @@ test("bytes: never more than there are; who is well busier takes the place of wh
   expect(bench.read("produced", { queue: bench.queues[5] as FakeQueue }).points).toEqual([1_000]);
 });
 
-test("bytes: hundreds of queues are given theirs over several looks", () => {
+test("series: hundreds of queues get their bytes over several samples", () => {
   const bench = new Bench(10 * mb, 100);
   const kept = () => bench.queues.filter((queue) => bench.read("ready", { queue }).since !== null);
   const flow = () => {
@@ -305,7 +308,7 @@ test("bytes: hundreds of queues are given theirs over several looks", () => {
   expect(bench.read("produced", { queue: last }).points).toEqual([1]);
 });
 
-test("bytes: of a queue all is kept or nothing", () => {
+test("series: a queue is kept completely or not at all", () => {
   const bench = new Bench(firstBytes + 3 * columnBytes, 2);
   const [small, large] = bench.queues as [FakeQueue, FakeQueue];
   bench.pass(1, () => {
@@ -322,7 +325,7 @@ test("bytes: of a queue all is kept or nothing", () => {
   expect(bench.read("produced", { queue: large }).points).toEqual([10, 0]);
 });
 
-test("a queue that is gone gives its bytes back", () => {
+test("series: a deleted queue frees its bytes", () => {
   const bench = new Bench(mb, 2);
   const [first, second] = bench.queues as [FakeQueue, FakeQueue];
   bench.pass(1, () => {
@@ -335,7 +338,7 @@ test("a queue that is gone gives its bytes back", () => {
   expect(bench.keeper.bytes).toBe(2 * columnBytes);
 });
 
-test("a queue that is read again from its store goes on where it was", () => {
+test("series: a queue that is reloaded from its store continues its series", () => {
   const bench = new Bench();
   bench.pass(2, () => count(bench.queues[0] as FakeQueue, "produced", 5));
   const again = new FakeQueue(0);

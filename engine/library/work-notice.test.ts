@@ -38,7 +38,7 @@ test.each<[WorkNotice, string]>([
   expect(linesOf(notice)).toEqual([line]);
 });
 
-test("the stack of what a handler threw is below its line", () => {
+test("work notice: the stack of a thrown error is below its line", () => {
   function failing(): never {
     throw new Error("no\npaper");
   }
@@ -55,7 +55,7 @@ test("the stack of what a handler threw is below its line", () => {
 });
 
 test.each(Object.entries(strangeErrors()))(
-  "whatever a program throws has a line: %s",
+  "work notice: any thrown value has a line: %s",
   (_, thrown) => {
     const [line = ""] = linesOf({ kind: "dead", item, error: thrown() });
     expect(line).toMatch(/^holdfast: dead 1a of orders; ./);

@@ -64,7 +64,7 @@ interface Job {
   readonly to: string;
 }
 
-test("createQueue and ensureQueue: what a queue need not name has a default", async () => {
+test("createQueue, ensureQueue: optional settings have defaults", async () => {
   await using engine = await opened();
   await engine.createQueue({ ...timeouts, name: "bare" });
   const defaults = { deadQueue: "", reference: "", maxAttempts: 0, requestedPartitions: 1 };
@@ -77,7 +77,7 @@ test("createQueue and ensureQueue: what a queue need not name has a default", as
   await expect(engine.createQueue(short)).rejects.toThrow("leaseTimeoutMs is required");
 });
 
-test("each job is handled once, as the value that was produced", async () => {
+test("work: each item is handled once, as the value that was produced", async () => {
   await using engine = await opened();
   const mails = engine.queue<Job>("orders");
   const names = Array.from({ length: 50 }, (_, index) => `user-${index}`);
@@ -93,7 +93,7 @@ test("each job is handled once, as the value that was produced", async () => {
   expect((await engine.inspect("orders")).queued).toBe(0);
 });
 
-test("no more handlers run at once than concurrency allows", async () => {
+test("work: no more handlers run at once than concurrency allows", async () => {
   await using engine = await opened();
   for (let index = 0; index < 5; index += 1) await engine.queue<number>("orders").produce(index);
   let running = 0;
@@ -115,7 +115,7 @@ test("no more handlers run at once than concurrency allows", async () => {
   expect(most).toBe(2);
 });
 
-test("a job whose handler throws waits for its backoff, and carries the reason", async () => {
+test("work: an item whose handler throws waits for its backoff, with the reason", async () => {
   await using engine = await opened();
   await engine.queue<Job>("orders").produce({ to: "ada" });
   const seen: (string | undefined)[] = [];
@@ -139,7 +139,7 @@ test("a job whose handler throws waits for its backoff, and carries the reason",
   expect(await engine.inspect("orders")).toMatchObject({ queued: 0, retried: 0 });
 });
 
-test("a DeadLetter sends its job to the dead queue, and so does a payload that is no JSON", async () => {
+test("work: a DeadLetter sends its item to the dead queue, as does a payload that is not JSON", async () => {
   await using engine = await opened();
   const orders = engine.queue<Job>("orders");
   await orders.produce({ to: "ada" });
@@ -157,7 +157,7 @@ test("a DeadLetter sends its job to the dead queue, and so does a payload that i
   expect(kinds.toSorted()).toEqual(["dead", "retried", "retried", "retried"]);
 });
 
-test("a job that takes longer than its lease is done once", async () => {
+test("work: an item whose handler takes longer than its lease is handled once", async () => {
   await using engine = await opened();
   await engine.queue<Job>("orders").produce({ to: "ada" });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -186,7 +186,7 @@ test("a job that takes longer than its lease is done once", async () => {
   expect(await engine.inspect("orders")).toMatchObject({ queued: 0 });
 });
 
-test("a handler whose item is lost gets the signal, and its end is not reported", async () => {
+test("work: a handler whose item is lost gets the signal, and its end is not reported", async () => {
   await using engine = await opened();
   const { ids = [] } = await engine.produce({
     ...{ queue: "orders", requestTimeoutMs: minute, returnIds: true },
@@ -220,23 +220,26 @@ test.each([
   ["no length", { backoff: (): number => Number.NaN }],
   ["a throw", { backoff: failing }],
   ["a notice that throws", { notice: failing, backoff: (): number => minute }],
-])("%s from the program neither ends the worker nor holds the item", async (_, options) => {
-  await using engine = await opened();
-  await engine.queue<Job>("orders").produce({ to: "ada" });
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-  const worker = engine.work(
-    "orders",
-    () => {
-      throw proxy;
-    },
-    { notice: () => undefined, ...(options as object) },
-  );
-  await until(async () => (await engine.inspect("orders")).retried === 1);
-  await worker.stop();
-});
+])(
+  "work: %s from the program neither ends the worker nor keeps the item leased",
+  async (_, options) => {
+    await using engine = await opened();
+    await engine.queue<Job>("orders").produce({ to: "ada" });
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const worker = engine.work(
+      "orders",
+      () => {
+        throw proxy;
+      },
+      { notice: () => undefined, ...(options as object) },
+    );
+    await until(async () => (await engine.inspect("orders")).retried === 1);
+    await worker.stop();
+  },
+);
 
-test("a process ends with its engine: no timer of a lease is left, whether handled or abandoned", async () => {
+test("work: a process ends with its engine; no lease timer is left, whether handled or abandoned", async () => {
   const ended = await programOf(`
     let begun = 0;
     const both = Promise.withResolvers();
@@ -267,7 +270,7 @@ test.each([
     "retried",
   ],
 ])(
-  "%s leaves the process no rejection",
+  "work: %s leaves no unhandled rejection",
   async (_, options, kinds) => {
     const ended = await programOf(`
     const retried = Promise.withResolvers();
@@ -295,7 +298,7 @@ test.each([
   120_000,
 );
 
-test("a backoff that returns a promise is a fault, and the worker's own is used", async () => {
+test("work: a backoff that returns a promise is an error, and the worker's own is used", async () => {
   await using engine = await opened();
   await engine.queue<Job>("orders").produce({ to: "ada" });
   const notices: WorkNotice[] = [];
@@ -308,7 +311,7 @@ test("a backoff that returns a promise is a fault, and the worker's own is used"
   expect(notices).toMatchObject([{ kind: "fault", error }, { kind: "retried" }]);
 });
 
-test("without a notice a worker prints what was thrown, and why it ends by itself", async () => {
+test("work: without a notice a worker prints what was thrown, and why it ends by itself", async () => {
   const { exitCode, printed, warned } = await programOf(`
     const leaving = new AbortController();
     await engine.work(
@@ -332,7 +335,7 @@ test("without a notice a worker prints what was thrown, and why it ends by itsel
   );
 }, 120_000);
 
-test("a worker whose queue is deleted ends with a notice", async () => {
+test("work: a worker whose queue is deleted ends with a notice", async () => {
   await using engine = await opened();
   const notices: WorkNotice[] = [];
   const options = { notice: (notice: WorkNotice) => void notices.push(notice) };
@@ -343,7 +346,7 @@ test("a worker whose queue is deleted ends with a notice", async () => {
   expect(notices).toEqual([{ kind: "ended", error }]);
 });
 
-test("close: workers are stopped first, and handlers may end", async () => {
+test("work: a close stops workers first, and lets handlers end", async () => {
   const engine = await opened();
   await engine.queue<Job>("orders").produce({ to: "ada" });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -359,7 +362,7 @@ test("close: workers are stopped first, and handlers may end", async () => {
   await worker.stopped;
 });
 
-test("a stop has no more patience than its drain, and releases what hung handlers have", async () => {
+test("work: a stop waits no longer than its drain timeout, and releases the items of hanging handlers", async () => {
   await using engine = await opened();
   await engine.queue<Job>("orders").produce({ to: "ada" });
   const reasons: unknown[] = [];
@@ -380,7 +383,7 @@ test("a stop has no more patience than its drain, and releases what hung handler
   expect(await engine.inspect("orders")).toMatchObject({ queued: 1, retried: 0 });
 });
 
-test("a worker whose queue is not there ends with the reason, and wrong options are refused", async () => {
+test("work: a worker without its queue ends with the reason, and invalid options are refused", async () => {
   await using engine = await opened();
   const options = { notice: () => undefined };
   const { stopped } = engine.work("boats", () => undefined, options);
@@ -426,7 +429,7 @@ async function delayed(
   return { worker, notices, extended, pass, deadlineOf, first, second };
 }
 
-test("an item whose complete is under way is not extended, and the items beside it are", async () => {
+test("work: an item that is being completed is not extended, and the others are", async () => {
   await using engine = await opened();
   const replies = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -458,7 +461,7 @@ test("an item whose complete is under way is not extended, and the items beside 
   expect(at.notices).toEqual([]);
 });
 
-test("an item that is completed while its extension is under way is not lost", async () => {
+test("work: an item that is completed during its extension is not lost", async () => {
   await using engine = await opened();
   const replies = Promise.withResolvers<void>();
   const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -500,7 +503,7 @@ test("an item that is completed while its extension is under way is not lost", a
   expect(at.notices).toEqual([]);
 });
 
-test("what an extension refuses is lost alone: the rest is extended at once", async () => {
+test("work: only items that an extension refuses are lost; the rest is extended at once", async () => {
   await using engine = await opened();
   const ended = Promise.withResolvers<void>();
   let begun = 0;

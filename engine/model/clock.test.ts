@@ -7,7 +7,7 @@ const wall = 1_700_000_000_000;
 
 afterEach(() => setSystemTime());
 
-test("systemClock: a machine that is set back does not set it back", () => {
+test("systemClock: never goes back, even if the machine's time does", () => {
   setSystemTime(wall);
   const clock = systemClock();
   const before = clock.now();
@@ -19,7 +19,7 @@ test("systemClock: a machine that is set back does not set it back", () => {
   expect(clock.now()).toBe(wall + 3_600_000);
 });
 
-test("systemClock: it is at least what it was raised to", () => {
+test("systemClock: is never before the instant to which it was advanced", () => {
   setSystemTime(wall);
   const clock = systemClock();
   clock.advanceTo(wall - 1);
@@ -36,7 +36,7 @@ test("systemClock: a stamp is after every moment of the present millisecond", ()
 });
 
 test.each([0, -1, -(2 ** 40)])(
-  "at: a deadline %d ms away runs soon, but not before at returns",
+  "at: a deadline %d ms away runs in the next tick, not before at returns",
   async (ms) => {
     const clock = systemClock();
     let ran = 0;
@@ -65,7 +65,7 @@ test.each([2 ** 31, 2 ** 40, Number.MAX_SAFE_INTEGER - wall * 2])(
   },
 );
 
-test("at: what was cancelled does not run", async () => {
+test("at: a cancelled callback does not run", async () => {
   const clock = systemClock();
   let ran = false;
   clock
@@ -78,7 +78,7 @@ test("at: what was cancelled does not run", async () => {
   expect(ran).toBe(false);
 });
 
-test("at: it runs though the machine's time jumps to the deadline", async () => {
+test("at: a callback runs even if the machine's time jumps to the deadline", async () => {
   setSystemTime(wall);
   const clock = systemClock();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ test("at: it runs though the machine's time jumps to the deadline", async () => 
   later.cancel();
 });
 
-test("TestClock: it stands still, and alarms run when it is raised, in order", async () => {
+test("TestClock: stands still, and timers fire in order when it is advanced", async () => {
   const clock = new TestClock(systemClock(), 100);
   const ran: string[] = [];
   clock.at(130, () => ran.push("b"));
@@ -112,7 +112,7 @@ test("TestClock: it stands still, and alarms run when it is raised, in order", a
   expect([clock.now(), clock.next, ran]).toEqual([200, 500, ["at once", "a", "b"]]);
 });
 
-test("virtual: alarms run in the order of their deadlines, each at its own instant", async () => {
+test("VirtualClock: timers fire in the order of their deadlines, each at its own instant", async () => {
   const clock = new VirtualClock(100);
   const ran: [string, number][] = [];
   const note = (name: string) => () => {
@@ -136,7 +136,7 @@ test("virtual: alarms run in the order of their deadlines, each at its own insta
   expect(clock.now()).toBe(150);
 });
 
-test("virtual: settle lets events happen and no time pass", async () => {
+test("VirtualClock: settle handles events without advancing the time", async () => {
   const clock = new VirtualClock(100);
   const ran: number[] = [];
   clock.nextTick(() => clock.nextTick(() => ran.push(clock.now())));

@@ -34,7 +34,7 @@ test.each(["1ns", "500us", "999999ns", "0.1ms"])("parse: %s rounds up to 1 ms", 
   expect(parseDuration(text)).toEqual({ ok: true, ms: 1 });
 });
 
-test("parse: a part of a millisecond counts as a whole one", () => {
+test("parse: a fraction of a millisecond rounds up", () => {
   expect(parseDuration("1.0001s")).toEqual({ ok: true, ms: 1001 });
   expect(parseDuration("0.0000001ms")).toEqual({ ok: true, ms: 0 });
 });
@@ -68,7 +68,7 @@ test.each([
   expect(parseDuration(text)).toEqual({ ok: false, message });
 });
 
-test("parse: linear in the length of the text", () => {
+test("parse: takes time linear in the length of the text", () => {
   // Without a linear parser one of them would exceed the test's time limit.
   const texts = ["9", "1s", ".", "x", "1.", "0.1s", "-"].map((part) => part.repeat(5_000_000));
   for (const text of texts) parseDuration(text);

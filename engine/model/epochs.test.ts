@@ -11,12 +11,12 @@ const first = made.next(0, random);
 const second = first.next(10, random);
 const third = second.next(25, random);
 
-test("next: the first opening of a store takes the place of the tag that it was made with", () => {
+test("next: the first opening of a store replaces the tag of its creation", () => {
   expect(first.tag).toMatch(/^0000[0-9A-Za-z]{8}$/);
   expect(first.text).toBe(`${first.tag}:0`);
 });
 
-test("next: a number keeps the tag under which it was issued, and its id", () => {
+test("next: a number keeps the tag under which it was issued, and so its id", () => {
   for (const later of [second, third, Epochs.parse(third.text)]) {
     for (const seq of [0, 9]) {
       const id = first.idOf({ slot, seq });
@@ -43,7 +43,7 @@ test("next: an opening that issued nothing leaves no trace", () => {
   expect(idle.text).toBe(`${first.tag}:0 ${idle.tag}:10`);
 });
 
-test("next: the order of ids as texts is that of their numbers", () => {
+test("next: ids as texts have the order of their numbers", () => {
   let epochs = made;
   const ids: string[] = [];
   for (let seq = 0; seq < 5_000; seq += 1) {
@@ -62,7 +62,7 @@ test("next: no more epochs are kept than the bound", () => {
   expect(epochs.tagOf(1_000)).not.toBe(epochs.tagOf(999));
 });
 
-test("seqFrom: the first number whose id is not before the text", () => {
+test("seqFrom: returns the first number whose id is not before the text", () => {
   const ids = Array.from({ length: 40 }, (_, seq) => third.idOf({ slot, seq }));
   for (const [seq, id] of ids.entries()) expect(third.seqFrom(slot, id)).toBe(seq);
   const texts = [
@@ -80,7 +80,7 @@ test("seqFrom: the first number whose id is not before the text", () => {
   }
 });
 
-test("seqFrom: numbers from before the oldest epoch that is kept are not passed over", () => {
+test("seqFrom: numbers from before the oldest known epoch are not skipped", () => {
   let epochs = made;
   const [count, openings] = [2 * (limits.epochsMax + 10), limits.epochsMax + 10];
   for (let opening = 0; opening < openings; opening += 1) epochs = epochs.next(2 * opening, random);

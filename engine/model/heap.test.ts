@@ -4,12 +4,12 @@ import { Heap } from "./heap.ts";
 
 const rising = { less: (a: number, b: number) => a < b, isLive: () => true };
 
-test("pop: an empty heap gives nothing", () => {
+test("pop: an empty heap returns nothing", () => {
   const heap = new Heap<number>(rising);
   expect([heap.peek(), heap.pop(), heap.size]).toEqual([undefined, undefined, 0]);
 });
 
-test("pop: gives the least, through random pushes and pops", () => {
+test("pop: returns the least entry after random pushes and pops", () => {
   const random = seededRandom(5);
   const heap = new Heap<number>(rising);
   let sorted: number[] = [];
@@ -26,7 +26,7 @@ test("pop: gives the least, through random pushes and pops", () => {
   }
 });
 
-test("push: what is outdated leaves however long the first entry stays", () => {
+test("push: outdated entries are removed however long the first entry stays", () => {
   const outdated = new Set<number>();
   const heap = new Heap<number>({ ...rising, isLive: (value) => !outdated.has(value) });
   heap.push(0);
@@ -38,7 +38,7 @@ test("push: what is outdated leaves however long the first entry stays", () => {
   expect([1, 2, 3, 4, 5].map(() => heap.pop())).toEqual([0, 1, 2, 3, undefined]);
 });
 
-test("peek, pop: an outdated entry is not given", () => {
+test("peek, pop: an outdated entry is not returned", () => {
   const outdated = new Set([1, 2, 4]);
   const heap = new Heap<number>({ ...rising, isLive: (value) => !outdated.has(value) });
   for (const value of [4, 3, 2, 1]) heap.push(value);

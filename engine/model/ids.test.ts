@@ -57,7 +57,7 @@ test.each([
   ["with a character beyond ASCII", `${prefix}00000000é5`],
   ["with a number that is too large", `${prefix}zzzzzzzzzz`],
   ["empty", ""],
-])("seqOf: an id %s is none of this slot", (_, id) => {
+])("seqOf: an id %s does not belong to this slot", (_, id) => {
   expect(seqOf(prefix, id)).toBe(null);
 });
 
@@ -72,7 +72,7 @@ test.each([
   expect(isId(text)).toBe(expected);
 });
 
-test("newTag: twelve characters that chance chose", () => {
+test("newTag: returns twelve random characters", () => {
   const random = seededRandom(1);
   const tags = Array.from({ length: 100 }, () => newTag(random));
   for (const one of tags) expect(one).toMatch(/^[0-9A-Za-z]{12}$/);

@@ -17,11 +17,11 @@ test.each([
 test.each([
   ...["", "100", "/1s", "100/", "100/s", "0/1s", "-1/1s", "1.5/1s", "1e3/1s", " 1/1s", "1/1s "],
   ...["1/0s", "1/-1s", "1/8785h", "2147483648/1s", "1/367d", "1/1s/1s", "1/1000000000000000s"],
-])("parseRate: '%s' is none", (text) => {
+])("parseRate: '%s' is not a rate", (text) => {
   expect(parseRate(text)).toBe(null);
 });
 
-test("left: what was granted counts for an interval, to the millisecond where it is short", () => {
+test("left: grants count for an interval, to the millisecond if it is short", () => {
   const window = new RateWindow({ items: 3, intervalMs: 1_000 });
   expect([window.left(0), window.moreAt]).toEqual([3, null]);
   window.spend(2, 0);
@@ -41,7 +41,7 @@ const takers = fc.array(
 );
 
 test.each([1, 10, 999, 1_000, 1_001, 2_500, hour])(
-  "spend: no interval of %i ms has more than the rate, and late by a grain at most all is there again",
+  "spend: no interval of %i ms exceeds the rate, and all is available again at most one grain late",
   (intervalMs) => {
     fc.assert(
       fc.property(takers, fc.integer({ min: 1, max: 12 }), (all, items) => {
@@ -64,7 +64,7 @@ test.each([1, 10, 999, 1_000, 1_001, 2_500, hour])(
   },
 );
 
-test("spend: however much is granted, no more is kept than grains of an interval", () => {
+test("spend: memory is bounded by the grains of an interval", () => {
   const window = new RateWindow({ items: 1_000_000, intervalMs: hour });
   const seen = new Set<number | null>();
   for (let at = 0; at < hour; at += 200) window.spend(1, at);

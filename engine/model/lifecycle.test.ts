@@ -55,7 +55,7 @@ test.each([
   );
 });
 
-test("expire: never is the last instant that can be written, from whenever it counts", () => {
+test("expire: `never` is the last instant that can be written, from any start", () => {
   expect(expireDeadlineOf(rules, now)).toBe(now + 100);
   for (const availableAt of [0, now, never]) {
     expect(expireDeadlineOf({ expireTimeoutMs: never }, availableAt)).toBe(
@@ -70,7 +70,7 @@ test("lapse: an item that failed and expired counts as failed", () => {
   expect(fate).toEqual({ to: "dead", death: "failed", attempts: 1 });
 });
 
-test("reject: whatever attempts remain", () => {
+test("reject: sends an item to the dead queue whatever attempts remain", () => {
   expect(reject({ attempts: 2 })).toEqual({ to: "dead", death: "rejected", attempts: 3 });
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bounds } from "../../openapi/bounds.ts";
 import { limits } from "./limits.ts";
 
-test("limits: those that the contract states too are the same there", () => {
+test("limits: equal those of the contract", () => {
   const shared = Object.keys(limits).filter((name) => name in bounds);
   expect(shared).toContain("produceItemsMax");
   const pick = (from: object) =>
@@ -10,7 +10,7 @@ test("limits: those that the contract states too are the same there", () => {
   expect(pick(bounds)).toEqual(pick(limits));
 });
 
-test("limits: a slot and a seq fill the 63 bits of a key that SQLite has for them", () => {
+test("limits: a slot and a seq fill the 63 bits of a SQLite key", () => {
   expect(BigInt(limits.slotsMax) * (BigInt(limits.seqMax) + 1n)).toBe(2n ** 63n);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { shardOf } from "./placement.ts";
 
-test("shardOf: the same for the same name, whoever asks", () => {
+test("shardOf: returns the same shard for the same name", () => {
   // Stored data depend on these values.
   expect(["orders", "mails", "", "ü"].map((name) => shardOf(name, 16))).toEqual([11, 0, 2, 14]);
   expect(shardOf("orders", 1)).toBe(0);
@@ -39,7 +39,7 @@ test.each([
   ["{}orders", "{}mails"],
   ["{orders", "{mails"],
   ["}orders{", "}mails{"],
-])("shardOf: %s and %s have none", (one, other) => {
+])("shardOf: %s and %s have no tag", (one, other) => {
   const places = (name: string) => [61, 62, 63, 64].map((count) => shardOf(name, count));
   expect(places(one)).not.toEqual(places(other));
 });

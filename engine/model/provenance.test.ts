@@ -62,7 +62,7 @@ async function pastIn(bundle: Bundle, queue: string): Promise<(Past | undefined)
   return [...waiting, ...aside].map(({ past }) => past);
 }
 
-test("produce: tells the ids that leases and lists tell, and only where they are wanted", async () => {
+test("produce: returns the ids that leases and lists return, only on request", async () => {
   const bundle = await setupQueues();
   const ids = await produced(bundle, "a", "b");
   expect(await idsIn(bundle, "orders")).toEqual([...ids]);
@@ -71,7 +71,7 @@ test("produce: tells the ids that leases and lists tell, and only where they are
 });
 
 test.each([0, 1])(
-  "produce: with a key its repetition tells the same ids; in shard %i",
+  "produce: a repetition with a key returns the same ids; in shard %i",
   async (shard) => {
     const bundle = await setup({ shardCount: 2 });
     const name = nameIn(shard, 2);
@@ -93,7 +93,7 @@ test.each([0, 1])(
   },
 );
 
-test("produce: of duplicates no id is told, and the others have theirs", async () => {
+test("produce: returns no id for duplicates, and the ids of the others", async () => {
   const bundle = await setup({ shardCount: 1 });
   await bundle.createQueue({ name: "orders", uniqueForMs: hour });
   const items = ["x", "y", "x", "z"].map((uniqueKey) => ({ payload: uniqueKey, uniqueKey }));
@@ -104,7 +104,7 @@ test("produce: of duplicates no id is told, and the others have theirs", async (
   expect(await idsIn(bundle, "orders")).toEqual(ids.filter((id) => id !== ""));
 });
 
-test("produce: ids are told though the store fails", async () => {
+test("produce: returns ids even if the store fails", async () => {
   const bundle = await setupQueues();
   bundle.store().fail({ fault: "failed", applied: true });
   const request = { ...produceOf("orders", ["a"]), returnIds: true };
@@ -114,7 +114,7 @@ test("produce: ids are told though the store fails", async () => {
   expect(started.ending).toMatchObject({ ok: true, value: { ids } });
 });
 
-test("headers: come with a lease and a list, also from a dead queue and after a restart", async () => {
+test("headers: returned by leases and lists, even from a dead queue and after a restart", async () => {
   const bundle = await setupQueues({ maxAttempts: 1 });
   const headers = { traceparent: "00-1", "x-ü": '"' };
   const items = [{ payload: "a", headers }, { payload: "b", headers: {} }, { payload: "c" }];
@@ -143,7 +143,7 @@ test.each([limits.headersBytesMax, limits.headersBytesMax + 1])(
   },
 );
 
-test("an item that was never given back says nothing of a past", async () => {
+test("past: an item that was never requeued has none", async () => {
   const bundle = await setupQueues();
   await bundle.produce("orders", "a");
   expect(await leased(bundle)).not.toHaveProperty("past");
@@ -184,7 +184,7 @@ test.each(ways)("origin: %s keeps the first id", async (_, leave, said) => {
   expect(await pastIn(bundle, "orders")).toEqual([{ origin, ...said }]);
 });
 
-test("reason: the last one counts, none changes nothing, and a lapse keeps it", async () => {
+test("reason: the last one is kept, an absent one changes nothing, and a lapse keeps it", async () => {
   const bundle = await setupQueues({ maxAttempts: 4 });
   const [origin = ""] = await produced(bundle, "a");
   await retry(bundle, await leased(bundle), { reason: "first" });

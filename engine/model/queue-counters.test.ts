@@ -213,7 +213,7 @@ bothStores("how long items waited and were held is told in seconds", {}, async (
 });
 
 test.each([true, false])(
-  "a turn whose store failed is counted once, and counting goes on; applied %p",
+  "counters: a turn whose store failed is counted once, and counting continues; applied %p",
   async (applied) => {
     const bundle = await setup();
     await bundle.createQueue({ name: "orders" });
@@ -230,7 +230,7 @@ test.each([true, false])(
   },
 );
 
-test("a turn that found no room is not counted, and what it does in its second try is", async () => {
+test("counters: a turn without room is not counted, and its second decision is", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a", "b");
@@ -265,7 +265,7 @@ bothStores("a process that starts counts from nothing, and knows the ages", {}, 
   expect(gaugesOf(bundle)).toMatchObject({ oldestReadyAt: dueAt, nextDueAt: null });
 });
 
-test("oldest ready: what was leased first is not the oldest any more; what comes back is the newest", async () => {
+test("oldest ready: a leased item is no longer the oldest, and a requeued one is the newest", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: 10 * minute });
   const instants: number[] = [];
@@ -284,7 +284,7 @@ test("oldest ready: what was leased first is not the oldest any more; what comes
   expect(gaugesOf(bundle).oldestReadyAt).toBe(bundle.clock.now());
 });
 
-test("oldest ready: where nobody leases, what has expired is not the oldest any more", async () => {
+test("oldest ready: without leases, an expired item is no longer the oldest", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", expireTimeoutMs: hour });
   await bundle.produce("orders", "a");

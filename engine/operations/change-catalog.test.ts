@@ -32,7 +32,7 @@ const changes = [
 ];
 
 test.each(changes.flatMap((row) => [false, true].map((applied) => ({ ...row, applied }))))(
-  "$name: a crash at the commit that has it and an item leaves both or neither, applied $applied",
+  "$name: a crash at a commit with it and an item leaves both or neither, applied $applied",
   async ({ change, after, applied }) => {
     const bundle = await setupQueues();
     const store = bundle.store();
@@ -63,7 +63,7 @@ test.each([
   { name: "update", change: update },
   { name: "pause", change: pause },
   { name: "delete", change: remove },
-])("$name: a store that has no room at all refuses it, and nothing is changed", async (row) => {
+])("$name: a store without room refuses it, and nothing changes", async (row) => {
   const bundle = await setupQueues();
   const stored = storedQueues(bundle);
   bundle.store().fail({ fault: "full", sticky: true });
@@ -85,7 +85,7 @@ test.each([
   { name: "update", change: update, after: { mails: { maxAttempts: 3 } } },
   { name: "pause", change: pause, after: { mails: { pause: expect.anything() } } },
   { name: "delete", change: remove, after: { orders: {} } },
-])("$name: a store that has only its reserve left takes it", async ({ change, after }) => {
+])("$name: a store with only its reserve left accepts it", async ({ change, after }) => {
   const bundle = await setupQueues();
   bundle.store().fail({ fault: "full" });
   const produce = () => bundle.ending(() => bundle.engine.produce(produceOf("orders", ["a"])));
@@ -96,7 +96,7 @@ test.each([
   if (change === remove) expect(bundle.storedItems(0)).toEqual([]);
 });
 
-test("create: a store that has only its reserve left refuses it", async () => {
+test("create: a store with only its reserve left refuses it", async () => {
   const bundle = await setupQueues();
   bundle.store().fail({ fault: "full" });
   expect(await bundle.ending(() => create(bundle))).toMatchObject({ ok: false, code: "store" });

@@ -7,7 +7,7 @@ import { setupPair } from "../testing/pair.ts";
 const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
 
 test.each([false, true])(
-  "a queue is not deleted without force while a commit brings an item for it; the other shard ends: %p",
+  "delete: without force, a queue is not deleted while a commit adds an item for it; the other shard ends: %p",
   async (ends) => {
     const pair = setupPair();
     for (const shard of [0, 1]) await pair.open(shard);

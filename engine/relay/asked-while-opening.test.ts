@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { hour, minute, produceOf } from "../simulation/bundle.ts";
 import { away, far, near, setupQueues } from "../testing/pair.ts";
 
-test("a queue is not deleted without force while a shard that is being opened may have items for it", async () => {
+test("delete: without force, a queue is not deleted while an opening shard may have items for it", async () => {
   const pair = await setupQueues();
   const { clock, done, engine, notices, on, store } = pair;
   on.way = async ({ name }, deliver) => {
@@ -32,7 +32,7 @@ test("a queue is not deleted without force while a shard that is being opened ma
   expect(notices.filter(({ kind }) => kind === "items_discarded")).toEqual([]);
 });
 
-test("inspect: a shard that is being opened does not say that the dead queue holds nothing", async () => {
+test("inspect: an opening shard does not report the dead queue as empty", async () => {
   const pair = await setupQueues();
   const { clock, done, engine, store } = pair;
   await done(engine(0).produce(produceOf(near, ["dies"])));

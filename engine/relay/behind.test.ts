@@ -13,7 +13,7 @@ import {
 } from "../simulation/bundle.ts";
 import { away, near, setupQueues } from "../testing/pair.ts";
 
-test("a queue that exists is not refused by a shard that could not be told of it", async () => {
+test("introductions: an existing queue is not refused by a shard that missed its creation", async () => {
   const { done, engine, on } = await setupQueues();
   // Shard 1 cannot reach shard 0, but shard 0 can reach shard 1.
   on.way = async ({ shard, name }, deliver) => {
@@ -32,7 +32,7 @@ test("a queue that exists is not refused by a shard that could not be told of it
   expect(["done", "not_ready"]).toContain(told);
 });
 
-test("a change ends in about a second where another shard says nothing", async () => {
+test("changes: a change ends in about a second if another shard does not reply", async () => {
   const { clock, engine, on } = await setupQueues();
   on.way = async ({ name }, deliver) => {
     if (name === "receiveChange") return await new Promise<never>(() => undefined);
@@ -48,7 +48,7 @@ test("a change ends in about a second where another shard says nothing", async (
   expect(isDone).toBe(true);
 });
 
-test("how many items a store went back does not count numbers that were passed over", async () => {
+test("introductions: the number of items that a store went back excludes skipped numbers", async () => {
   const pair = await setupQueues();
   const { clock, done, engine, images, notices, on } = pair;
   const before = copyOf(images[0] as MemoryImage);
@@ -69,7 +69,7 @@ test("how many items a store went back does not count numbers that were passed o
   ]);
 });
 
-test("a delete without force that another shard keeps waiting keeps no other change waiting", async () => {
+test("delete: a delete without force that waits for another shard delays no other change", async () => {
   const { clock, engine, on } = await setupQueues();
   on.way = async ({ name }, deliver) => {
     if (name === "isSending") return await new Promise<never>(() => undefined);

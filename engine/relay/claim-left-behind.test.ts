@@ -14,7 +14,7 @@ async function setupDead() {
   return pair;
 }
 
-test("a claim whose end does not get through ends once the shards reach each other again", async () => {
+test("claim: a claim whose end does not arrive ends once the shards reach each other again", async () => {
   const { clock, done, engine, on } = await setupDead();
   let isCut = false;
   on.way = async ({ name }, deliver) => {
@@ -33,7 +33,7 @@ test("a claim whose end does not get through ends once the shards reach each oth
   });
 });
 
-test("a claim outlives an opening of the shard that has the dead queue", async () => {
+test("claim: a claim survives a reopening of the dead queue's shard", async () => {
   const pair = await setupDead();
   const { done, engine, on } = pair;
   await done(engine(1).createQueue({ ...queueDefaults, name: nameIn(1, 2, "last") }));

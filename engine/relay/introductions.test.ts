@@ -21,7 +21,7 @@ async function countIn(pair: Awaited<ReturnType<typeof setupQueues>>): Promise<n
   return listed.length;
 }
 
-test("introductions: a shard opens without one that cannot be reached, and knows it once it can", async () => {
+test("introductions: a shard opens while another is unreachable, and learns its state later", async () => {
   const pair = await setupQueues();
   const { clock, done, engine } = pair;
   pair.cut(true);
@@ -50,7 +50,7 @@ test("introductions: a shard opens without one that cannot be reached, and knows
   await done(engine(0).createQueue({ ...queueDefaults, name: nameIn(0, 2, "c"), deadQueue: far }));
 });
 
-test("introductions: a change that could not be told is told once the other can be reached", async () => {
+test("introductions: a change that did not arrive is sent again once the other shard is reachable", async () => {
   const { clock, cut, done, engine } = await setupQueues();
   cut(true);
   await done(engine(0).updateQueue({ name: near, deadQueue: "" }));
@@ -61,7 +61,7 @@ test("introductions: a change that could not be told is told once the other can 
   expect(await remove()).toMatchObject({ dependents: [] });
 });
 
-test("introductions: a dead queue that was deleted meanwhile is cut, and with it what was on its way", async () => {
+test("introductions: a reference to a dead queue that was deleted meanwhile is cut, and items in transit to it are discarded", async () => {
   const pair = await setupQueues();
   const { clock, cut, done, engine, notices } = pair;
   cut(true);
@@ -75,7 +75,7 @@ test("introductions: a dead queue that was deleted meanwhile is cut, and with it
   expect(notices.filter(({ kind }) => kind === "items_discarded")).toMatchObject([{ count: 1 }]);
 });
 
-test("introductions: one that went back while it reaches nobody issues no number that another has", async () => {
+test("introductions: a shard that went back while it reaches no other issues no number that another has", async () => {
   const pair = await setupQueues();
   const { clock, cut, done, engine, images, notices } = pair;
   const before = copyOf(images[0] as MemoryImage);
@@ -97,7 +97,7 @@ test("introductions: one that went back while it reaches nobody issues no number
   ]);
 });
 
-test("introductions: who created a queue finds it from any shard that can be reached, also one that was behind", async () => {
+test("introductions: a new queue is found from any reachable shard, even one that was behind", async () => {
   const { cut, done, engine } = await setupQueues();
   cut(true);
   await done(engine(1).updateQueue({ name: far, maxAttempts: 3 }));
@@ -110,7 +110,7 @@ test("introductions: who created a queue finds it from any shard that can be rea
   await done(naming);
 });
 
-test("introductions: a redrive waits until it is known which queues there are", async () => {
+test("introductions: a redrive waits until all queues are known", async () => {
   const pair = await setupQueues();
   const { clock, cut, done, engine } = pair;
   for (let count = 0; count < 4; count += 1)

@@ -14,7 +14,7 @@ import {
 } from "../simulation/bundle.ts";
 import { away, far, near, setupPair, setupQueues } from "../testing/pair.ts";
 
-test("an introduction of an earlier opening that comes late does not undo what the present one said", async () => {
+test("introductions: a late introduction of an earlier opening does not undo the present one", async () => {
   const pair = setupPair();
   const { clock, done, engine, notices, on } = pair;
   for (const shard of [0, 1]) await pair.open(shard);
@@ -50,7 +50,7 @@ test("an introduction of an earlier opening that comes late does not undo what t
 });
 
 test.each(["that fails with it", "that is down"])(
-  "an item that its shard sent, and has lost since, is not taken later by one %s",
+  "introductions: an item that its shard sent and has lost since is not received later by one %s",
   async (which) => {
     const { clock, done, engine, images, on, open, store } = await setupQueues();
     await done(engine(0).produce(produceOf(near, ["dies"])));

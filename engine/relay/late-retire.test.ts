@@ -16,7 +16,7 @@ async function setupQueues() {
   return pair;
 }
 
-test("a retire of an earlier opening that comes late does not close the queue for good", async () => {
+test("retire: a late retire of an earlier opening does not close the queue for good", async () => {
   const pair = await setupQueues();
   const { clock, done, engine, on } = pair;
   const late: (() => Promise<unknown>)[] = [];
@@ -40,7 +40,7 @@ test("a retire of an earlier opening that comes late does not close the queue fo
   await done(engine(0).transact({ produce, requestTimeoutMs: minute }));
 });
 
-test("a queue is not deleted without force while an item is on its way from a shard that was opened since it was asked", async () => {
+test("delete: without force, a queue is not deleted while an item is in transit from a shard that was reopened meanwhile", async () => {
   const pair = await setupQueues();
   const { clock, done, engine, notices, on } = pair;
   const answer = Promise.withResolvers<void>();

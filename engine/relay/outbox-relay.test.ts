@@ -86,7 +86,7 @@ function setupCourier() {
   return { clock, outboxRelay, calls, settleNext };
 }
 
-test("count: page after page goes to the target, and each is asked for with what has arrived", async () => {
+test("count: pages go to the target one after the other, and each request says what has arrived", async () => {
   const { outboxRelay, settleNext } = setupCourier();
   outboxRelay.count(1, waits(3));
   expect([
@@ -106,7 +106,7 @@ test("count: page after page goes to the target, and each is asked for with what
   ]);
 });
 
-test("count: between two shards one page travels at a time; others do not wait for it", async () => {
+test("count: one page at a time is in transit between two shards, and others do not wait for it", async () => {
   const { outboxRelay, calls } = setupCourier();
   outboxRelay.count(1, waits(1));
   outboxRelay.count(1, waits(2));
@@ -117,7 +117,7 @@ test("count: between two shards one page travels at a time; others do not wait f
   ]);
 });
 
-test("count: what comes into the outbox while a page is asked for is asked for then", async () => {
+test("count: items added while a page is requested are requested next", async () => {
   const { outboxRelay, settleNext, calls } = setupCourier();
   outboxRelay.count(1, waits(1));
   // The report arrives before the answer that it contains is delivered.
@@ -127,7 +127,7 @@ test("count: what comes into the outbox while a page is asked for is asked for t
   expect(calls).toEqual([]);
 });
 
-test("count: a target without room, or that closes, is asked again later", async () => {
+test("count: a target without room, or one that closes, is retried later", async () => {
   const { clock, outboxRelay, settleNext, calls } = setupCourier();
   outboxRelay.count(1, waits(1));
   await settleNext(page(1));
@@ -146,7 +146,7 @@ test("count: a target without room, or that closes, is asked again later", async
   expect(calls).toHaveLength(0);
 });
 
-test("count: a source that has no room to forget is asked again, and nothing is given up", async () => {
+test("count: a source without room to remove items is asked again, and nothing is abandoned", async () => {
   const { clock, outboxRelay, settleNext, calls } = setupCourier();
   outboxRelay.count(1, waits(1));
   await settleNext(page(1));
@@ -160,7 +160,7 @@ test("count: a source that has no room to forget is asked again, and nothing is 
   expect(await settleNext(nothing)).toBe("0 forward to 1, has 1");
 });
 
-test("isSending: a queue is, until the source has forgotten the item", async () => {
+test("isSending: is true until the source has removed the item", async () => {
   const { outboxRelay, settleNext } = setupCourier();
   outboxRelay.count(1, waits(1, 1, 5));
   const targeted = () => [outboxRelay.isSending(5), outboxRelay.isSending(6)];
@@ -173,14 +173,14 @@ test("isSending: a queue is, until the source has forgotten the item", async () 
   expect(targeted()).toEqual([false, false]);
 });
 
-test("countAll: a shard that has opened again sends what its outbox still has", async () => {
+test("countAll: a reopened shard sends the rest of its outbox", async () => {
   const { outboxRelay, calls } = setupCourier();
   outboxRelay.countAll([...waits(2, 1, 5), ...waits(1, 1, 6), ...waits(1, 2)]);
   expect(calls).toHaveLength(2);
   expect([outboxRelay.isSending(5), outboxRelay.isSending(6)]).toEqual([true, true]);
 });
 
-test("hold: resolves once nothing is on its way, and nothing sets out before its release", async () => {
+test("hold: resolves once nothing is in transit, and nothing is sent before its release", async () => {
   const { outboxRelay, calls, settleNext } = setupCourier();
   outboxRelay.count(1, waits(1));
   await settleNext(page(1));
@@ -205,7 +205,7 @@ test("hold: resolves once nothing is on its way, and nothing sets out before its
   ]);
 });
 
-test("hold: gives up when what is on its way does not arrive", async () => {
+test("hold: fails when items in transit do not arrive", async () => {
   const { clock, outboxRelay } = setupCourier();
   outboxRelay.count(1, waits(1));
   const holding = outboxRelay.hold(undeliveredBackup).catch((error: unknown) => error);

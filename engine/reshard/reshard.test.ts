@@ -119,7 +119,7 @@ test.each(ways)("reshard: a holder finishes items by their ids; %i, %i …", asy
 });
 
 test.each(ways)(
-  "reshard: listings continue at an id of whichever shard; %i, %i …",
+  "reshard: listings continue at an id of any old shard; %i, %i …",
   async (...way) => {
     const [first, ...others] = way as readonly number[];
     const bundle = await setupQueues(first ?? 1);
@@ -200,7 +200,7 @@ test.each(ways)(
   },
 );
 
-test("reshard: a transact over queues that are parted is known by its key, and refused without it", async () => {
+test("reshard: a transact over queues now in different shards is recognized by its key, and refused without it", async () => {
   const bundle = await setup();
   const queues = [nameIn(0, 3, "orders"), nameIn(1, 3, "orders")];
   const complete: { queue: string; partition: number; ids: string[] }[] = [];
@@ -223,7 +223,7 @@ test("reshard: a transact over queues that are parted is known by its key, and r
   });
 });
 
-test("reshard: a task continues where it was, and one with a key is known", async () => {
+test("reshard: a task continues where it was, and a task with a key is recognized", async () => {
   const bundle = await setupQueues(2);
   await bundle.produceMany("orders", 500);
   for (let leases = 0; leases < 10; leases += 1) {
@@ -245,7 +245,7 @@ test("reshard: a task continues where it was, and one with a key is known", asyn
   expect(await bundle.allListed("orders")).toHaveLength(500);
 });
 
-test.each([1, 2, 3])("reshard: what was on its way arrives once, in %i shards", async (count) => {
+test.each([1, 2, 3])("reshard: items in transit arrive once, in %i shards", async (count) => {
   const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
   const bundle = await setup({ shardCount: 2 });
   await bundle.createQueue({ name: far });
@@ -268,7 +268,7 @@ test.each([1, 2, 3])("reshard: what was on its way arrives once, in %i shards", 
   expect(bundle.images.flatMap(({ outbound }) => outbound.values())).toEqual([]);
 });
 
-test("reshard: what was set aside is kept", async () => {
+test("reshard: items set aside are kept", async () => {
   const bundle = await setupQueues(2);
   await bundle.produce("orders", "a");
   const [source] = bundle.images.filter(({ slots }) => slots.size > 0);
@@ -289,7 +289,7 @@ test("reshard: queues of one tag stay in one shard", async () => {
   expect(shards.filter((queues) => queues.length > 0)).toHaveLength(1);
 });
 
-test("reshard: queues that were numbered apart keep what names them as they meet", async () => {
+test("reshard: queues with the same number in different shards keep their identity", async () => {
   const bundle = await setup({ shardCount: 1 });
   for (let index = 0; index < 12; index += 1) await bundle.createQueue({ name: `old-${index}` });
   await bundle.createQueue({ name: "dead" });
@@ -326,7 +326,7 @@ test("reshard: queues that were numbered apart keep what names them as they meet
   }
 });
 
-test("reshard: a queue that is being deleted is gone at the next start", async () => {
+test("reshard: a queue that is being deleted does not exist at the next start", async () => {
   const bundle = await setupQueues(2);
   await bundle.produceMany("one", 3_000);
   for (const { queues } of bundle.images) {
@@ -340,14 +340,14 @@ test("reshard: a queue that is being deleted is gone at the next start", async (
   expect(bundle.images.flatMap((_, shard) => bundle.storedItems(shard))).toEqual([]);
 });
 
-test("reshard: stores that are not all of their shards are refused", async () => {
+test("reshard: an incomplete set of stores is refused", async () => {
   const bundle = await setupQueues(3);
   const lacking = await setup({ shardCount: 2 });
   for (const shard of [0, 1]) lacking.image(shard).tags = bundle.image(shard).tags;
   expect(lacking.reshard(4)).rejects.toThrow("expected --shards 3, got 2");
 });
 
-test("reshard: room is asked for receipts that each new shard has", async () => {
+test("reshard: the room for copied receipts is required", async () => {
   const bundle = await setupQueues(1);
   await bundle.produce("orders", "a", "b", "c");
   const { items, partition } = await bundle.lease("orders", { batchSize: 3 });
@@ -364,7 +364,7 @@ test("reshard: room is asked for receipts that each new shard has", async () => 
   expect(asked[0]).toBeGreaterThan(0);
 });
 
-test("reshard: a new store in the place of a lost one is refused", async () => {
+test("reshard: a new store instead of a lost one is refused", async () => {
   const bundle = await setupQueues(3);
   bundle.image(1).tags = "0".repeat(12);
   const refusal = "the store of shard 1 is new and the others are not";

@@ -6,7 +6,7 @@ import { minute, nameIn, produceOf, setup } from "./bundle.ts";
 import { simulate } from "./simulate.ts";
 import { Situations } from "./situations.ts";
 
-test("what is acknowledged after a store went back is where it belongs, once, under ids of its own", async () => {
+test("going back: items acknowledged after a store went back are stored once, with ids of their own", async () => {
   const { found, worlds, sums } = await simulate({
     firstSeed: 1,
     seeds: 10,
@@ -19,7 +19,7 @@ test("what is acknowledged after a store went back is where it belongs, once, un
   expect(sums.kills).toBeGreaterThan(50);
 });
 
-test("receive: an item for a queue that the catalog lost does not come to the one that has its slot again", async () => {
+test("receive: an item for a lost queue does not go to the queue that has its slot now", async () => {
   const bundle = await setup({ shardCount: 2 });
   const [former, dead, orders] = [nameIn(0, 2, "former"), nameIn(0, 2, "dead"), nameIn(1, 2)];
   await bundle.createQueue({ name: former });
@@ -47,7 +47,7 @@ test("receive: an item for a queue that the catalog lost does not come to the on
   await bundle.engine.close();
 });
 
-test("receive: an item that the store lost is taken again, though its shard has not noticed the loss yet", async () => {
+test("receive: a lost item is received again, even before its shard has noticed the loss", async () => {
   const bundle = await setup({ shardCount: 2 });
   const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
   for (const name of [near, far]) await bundle.createQueue({ name });

@@ -8,7 +8,7 @@ import { Situations, situationNames } from "./situations.ts";
 const steps = 300;
 
 describe("simulation", () => {
-  test("I4: what a client leaves behind on its way may be out of order", async () => {
+  test("I4: items released by a disconnected client may be out of order", async () => {
     // This seed showed a false violation while the auditor did not allow for that.
     const situations = new Situations();
     const world = { firstSeed: 1859, seeds: 1, steps, store: "memory" as const, situations };
@@ -44,7 +44,7 @@ describe("simulation", () => {
     expect(sums.images).toBeGreaterThan(0);
   });
 
-  test("a world is the same whenever its seed is played", async () => {
+  test("a world is the same each time that its seed is played", async () => {
     const play = async (): Promise<string[]> => {
       const lines: string[] = [];
       const trace = (line: string): void => {

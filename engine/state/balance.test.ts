@@ -34,7 +34,7 @@ test.each([
   expect(produced(balanceOf(Array.from({ length: partitions }, () => 0)), sizes)).toEqual([...to]);
 });
 
-test("produceTo: partitions that drain do not count", () => {
+test("produceTo: draining partitions do not count", () => {
   const balance = balanceOf([5, 0, 0]);
   expect(balance.produceTo).toBe(1);
   balance.update(1, { open: false });
@@ -66,7 +66,7 @@ test.each([
   expect(balanceOf(ready).leaseFrom).toBe(from);
 });
 
-test("leaseFrom: as many leases go to a partition as it has items, the draining one included", () => {
+test("leaseFrom: a partition gets as many leases as it has items, even while draining", () => {
   const balance = balanceOf([2, 0]);
   balance.update(0, { open: false });
   for (let leases = 0; leases < 2; leases += 1) {
@@ -78,7 +78,7 @@ test("leaseFrom: as many leases go to a partition as it has items, the draining 
   expect(balance.leaseFrom).toBe(0);
 });
 
-test("produceTo, leaseFrom: through random changes the same as a look at every partition", () => {
+test("produceTo, leaseFrom: after random changes the result equals a scan of every partition", () => {
   const random = seededRandom(3);
   const balance = new Balance();
   const ready: (number | undefined)[] = [];

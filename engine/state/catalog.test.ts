@@ -29,7 +29,7 @@ function setupCatalog() {
   return { catalog, create };
 }
 
-test("planCreate: each partition has a slot of its own, and each queue a number that no other shard gives", () => {
+test("planCreate: each partition has its own slot, and each queue a number unique to its shard", () => {
   const { create } = setupCatalog();
   const [first, second] = [create("a", 3), create("b", 2)];
   expect([first.slots, second.slots]).toEqual([
@@ -39,14 +39,14 @@ test("planCreate: each partition has a slot of its own, and each queue a number 
   expect([first.queueId % 3, second.queueId % 3]).toEqual([1, 1]);
 });
 
-test("planCreate: a plan takes nothing until it is added", () => {
+test("planCreate: a plan reserves nothing until it is added", () => {
   const { catalog, create } = setupCatalog();
   catalog.planCreate({ ...queueDefaults, name: "never" }, 1_000);
   expect(catalog.list("", 10)).toEqual([]);
   expect(create("b").slots).toEqual([0]);
 });
 
-test("planCreate: a slot is used again once it is free", () => {
+test("planCreate: a free slot is reused", () => {
   const { catalog, create } = setupCatalog();
   const first = create("a");
   expect(first.slots).toEqual([0]);
@@ -70,7 +70,7 @@ test("planUpdate: surplus partitions drain, missing ones are added, holes are fi
   expect(plan(3)).toEqual(["0 active", "2 active", "1 active"]);
 });
 
-test("settingsOf: names the dead queue, and leaves its partitions to its shard", () => {
+test("settingsOf: names the dead queue, whose shard chooses the partition", () => {
   const { catalog, create } = setupCatalog();
   catalog.meet(standing(2, { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 }));
   const { owner } = create(near, 2);
@@ -82,7 +82,7 @@ test("settingsOf: names the dead queue, and leaves its partitions to its shard",
   expect(deadOf(far)).toEqual({ shard: 2, owner: 7 });
 });
 
-test("meet: what is not known of a shard cuts no dead queue, and keeps what depends on it from being decided", () => {
+test("meet: an unknown shard cuts no dead queue, and delays decisions that depend on it", () => {
   const { catalog, create } = setupCatalog();
   catalog.meet(standing(2, { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 }));
   const queue = create(near, 1, far);
@@ -102,7 +102,7 @@ test("meet: what is not known of a shard cuts no dead queue, and keeps what depe
   expect(create2().deadOwner).toBe(found.owner);
 });
 
-test("meet: what a shard has no more is forgotten, and what it was about to name is free", () => {
+test("meet: queues that a shard no longer has are removed, and its claims are released", () => {
   const { catalog, create } = setupCatalog();
   const queue = create(near);
   const one = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
@@ -114,7 +114,7 @@ test("meet: what a shard has no more is forgotten, and what it was about to name
   expect([...queue.namedBy]).toEqual([nameIn(0, 3)]);
 });
 
-test("find, list: a queue that is hidden is not there, and keeps its name and its slots", () => {
+test("find, list: a hidden queue is not returned, and keeps its name and its slots", () => {
   const { catalog, create } = setupCatalog();
   const queue = create("a");
   queue.isHidden = true;
@@ -126,7 +126,7 @@ test("find, list: a queue that is hidden is not there, and keeps its name and it
   expect(catalog.find("a")).toBe(queue);
 });
 
-test("remove: the name is free at once, the slots are not, and nobody owns them", () => {
+test("remove: the name is free at once, the slots are not, and no queue owns them", () => {
   const { catalog, create } = setupCatalog();
   const queue = create("a", 2);
   expect(catalog.remove(queue).slots).toEqual([0, 1]);
@@ -134,7 +134,7 @@ test("remove: the name is free at once, the slots are not, and nobody owns them"
   expect(create("a", 2).slots).toEqual([2, 3]);
 });
 
-test("meet: a queue that its shard is about to delete takes nothing, until the shard says otherwise", () => {
+test("meet: a queue that its shard is about to delete takes no items, until the shard reports it again", () => {
   const { catalog } = setupCatalog();
   const one = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
   catalog.meet({ ...standing(2, one), retiring: [7] });
@@ -148,7 +148,7 @@ test("meet: a queue that its shard is about to delete takes nothing, until the s
   expect(catalog.directory.admit({ shard: 2, run: "former", order: 3 })).toBe(false);
 });
 
-test("hear: a reference to a dead queue that is gone is cut, even if its name is another queue's now", () => {
+test("receiveChange: a reference to a deleted dead queue is cut, even if another queue has its name", () => {
   const { catalog, create } = setupCatalog();
   const dead = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
   catalog.meet(standing(2, dead));
@@ -159,7 +159,7 @@ test("hear: a reference to a dead queue that is gone is cut, even if its name is
   expect([catalog.targetOf(far)?.owner, catalog.pauseOf(7)]).toEqual([8, undefined]);
 });
 
-test("hear: what comes again changes nothing, and what was told between or by another opening is missed", () => {
+test("receiveChange: a repeated change has no effect, and a missing change or another opening is detected", () => {
   const { catalog } = setupCatalog();
   const one = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
   catalog.meet(standing(2));
@@ -174,7 +174,7 @@ test("hear: what comes again changes nothing, and what was told between or by an
   expect(catalog.targetOf(far)).toBeNull();
 });
 
-test("planCreate: a queue that one in another shard names gets no dead queue, nor does one that has one become one", () => {
+test("planCreate: a queue named by one in another shard gets no dead queue, and none with a dead queue becomes one", () => {
   const { catalog, create } = setupCatalog();
   const { owner: deadOwner } = create(near);
   const other = { name: nameIn(0, 3), shard: 0, owner: 8, deadQueue: "", deadOwner: 0 };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { seededRandom } from "../simulation/seeded-random.ts";
 import { DueTimes } from "./due-times.ts";
 
-test("first: exact while instants are few", () => {
+test("first: exact while there are few instants", () => {
   const times = new DueTimes();
   expect(times.first).toBeNull();
   for (const at of [30, 10, 20, 10]) times.add(at);
@@ -17,7 +17,7 @@ test("first: exact while instants are few", () => {
 });
 
 test.each([1, 2, 3, 4, 5])(
-  "first: never later than the next that is due, and none when none is; seed %d",
+  "first: never later than the next due instant, and none if nothing is due; seed %d",
   (seed) => {
     const random = seededRandom(seed);
     const times = new DueTimes();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { limits } from "../model/limits.ts";
 import { addHits, type HeavyHitters, RecentHeavyHitters } from "./heavy-hitters.ts";
 
-test("mention: what comes up most is known by its count, whatever comes between", () => {
+test("addHits: the most frequent name has its count, whatever comes between", () => {
   const hitters: HeavyHitters = new Map();
   for (let other = 0; other < 1_000; other += 1) {
     addHits(hitters, `other-${other}`, 1);
@@ -15,7 +15,7 @@ test("mention: what comes up most is known by its count, whatever comes between"
   expect(hitters.size).toBeLessThanOrEqual(limits.heavyHittersMax);
 });
 
-test("mention: a few names are counted exactly, and nobody is not counted", () => {
+test("addHits: a few names are counted exactly, and the empty name is not counted", () => {
   const hitters: HeavyHitters = new Map();
   for (const [name, count] of [
     ["a", 2],
@@ -32,14 +32,14 @@ test("mention: a few names are counted exactly, and nobody is not counted", () =
   ]);
 });
 
-test("mention: one that outweighs the others takes the place of them all", () => {
+test("addHits: a name that outweighs all others replaces them", () => {
   const hitters: HeavyHitters = new Map();
   for (let other = 0; other < limits.heavyHittersMax; other += 1) addHits(hitters, `${other}`, 2);
   addHits(hitters, "late", 5);
   expect([...hitters]).toEqual([["late", 3]]);
 });
 
-test("RecentMentions: the most of the window, over its slots", () => {
+test("RecentHeavyHitters: the most frequent names of the window, over its slots", () => {
   const recent = new RecentHeavyHitters({ slotMs: 10, slots: 3 });
   expect(recent.most(0)).toBeNull();
   recent.add(

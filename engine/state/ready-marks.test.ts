@@ -34,7 +34,7 @@ test.each([1, 2, 3, 4, 5])(
   },
 );
 
-test("since: what was there before is not known until it was looked at", () => {
+test("since: the age of earlier items is unknown until they were examined", () => {
   const marks = new ReadyMarks();
   marks.isUnknown = true;
   expect(marks.since(5)).toBeNull();
@@ -46,7 +46,7 @@ test("since: what was there before is not known until it was looked at", () => {
   expect(marks.since(100)).toBe(2_000);
 });
 
-test("since: what was there before is behind the head at last", () => {
+test("since: earlier items are eventually behind the head", () => {
   const marks = new ReadyMarks();
   marks.isUnknown = true;
   marks.note(100, 2_000);

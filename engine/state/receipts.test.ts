@@ -8,7 +8,7 @@ function hex(number: number, length: number): string {
 }
 
 test.each([1, 2, 3, 4, 5])(
-  "what is added is found and iterated until it is forgotten, as in a plain list; seed %p",
+  "receipts: an added receipt is found and iterated until it is removed, as in a plain list; seed %p",
   (seed) => {
     const random = seededRandom(seed);
     const receipts = new Receipts();
@@ -47,14 +47,14 @@ test.each([1, 2, 3, 4, 5])(
   },
 );
 
-test("turnBefore: looks at no more receipts than it may", () => {
+test("turnBefore: examines at most the given number of receipts", () => {
   const receipts = new Receipts();
   const one = { digest: hex(1, 32), fingerprint: hex(1, 16), operation: "produce" } as const;
   for (let turn = 1; turn <= 9; turn += 1) receipts.add({ ...one, values: [] }, { turn, at: turn });
   expect([receipts.turnBefore(7, 100), receipts.turnBefore(7, 3)]).toEqual([7, 3]);
 });
 
-test("encode: what is decoded is what was encoded, every operation and any values", () => {
+test("encode: decoding returns what was encoded, for every operation and any values", () => {
   const receipts = keyedOperations.flatMap((operation, index) =>
     [null, [], [0], [2 ** 53 - 1, -1, 1.5], Array.from({ length: 2_001 }, (_, at) => at)].map(
       (values) => ({ digest: hex(index + 1, 32), fingerprint: "f".repeat(16), operation, values }),

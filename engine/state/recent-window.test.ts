@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { RecentCount, RecentLevels } from "./recent-window.ts";
 
-test("RecentCount: counts what came within the window, and when that began", () => {
+test("RecentCount: counts the events within the window, and their start", () => {
   const recent = new RecentCount({ slotMs: 10, slots: 3 });
   expect(recent.count(5)).toBe(0);
   recent.add(2, 5);
@@ -16,7 +16,7 @@ test("RecentCount: counts what came within the window, and when that began", () 
   expect([recent.count(1_029), recent.count(1_030), recent.firstAt]).toEqual([2, 1, 1_000]);
 });
 
-test("RecentLevels: a rise over all slots counts, if it is one in nearly each", () => {
+test("RecentLevels: a rise over all slots counts if nearly each slot has one", () => {
   const rise = (...levels: number[]) => {
     const recent = new RecentLevels({ slotMs: 10, slots: 4, now: 0 });
     for (const [index, level] of levels.entries()) recent.roll(10 * (index + 1), level);
@@ -29,7 +29,7 @@ test("RecentLevels: a rise over all slots counts, if it is one in nearly each", 
   expect(rise(100, 0, 5, 6, 7, 9)).toBe(9);
 });
 
-test("RecentLevels: a level that nobody told of has stayed as it was", () => {
+test("RecentLevels: a level without updates stays as it was", () => {
   const recent = new RecentLevels({ slotMs: 10, slots: 2, now: 0 });
   recent.roll(10, 1);
   recent.roll(21, 2);

@@ -6,7 +6,7 @@ import type { Request } from "../operations.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Inbox } from "./inbox.ts";
 
-test("a request that is put back is answered in time, however the line stands", async () => {
+test("inbox: a request that is put back is answered in time, wherever it is in the line", async () => {
   const clock = new VirtualClock(0);
   const inbox = new Inbox({ clock, limits, arrived: () => undefined });
   const untaken = failure("late", "late");
@@ -30,7 +30,7 @@ test("a request that is put back is answered in time, however the line stands", 
   expect(answers).toEqual({ short: taken, long: untaken });
 });
 
-test("a request that comes after the end is answered with the reason for the end", () => {
+test("inbox: a request after the end is answered with the reason for the end", () => {
   const clock = new VirtualClock(0);
   const inbox = new Inbox({ clock, limits, arrived: () => undefined });
   inbox.close(reopeningFailure);

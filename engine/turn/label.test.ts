@@ -61,7 +61,7 @@ test.each([
   expect(await bundle.listed(nameIn(1, 2))).toEqual(["a"]);
 });
 
-test("open: a store that only one shard ever used is not opened by one of two", async () => {
+test("open: the store of a single shard is not opened as one of two", async () => {
   const store = new MemoryImage("aaaa");
   const bundle = await open([store]);
   await bundle.run(() => bundle.engine.close());
@@ -72,7 +72,7 @@ test("open: a store that only one shard ever used is not opened by one of two", 
   });
 });
 
-test("open: a store keeps its place, however often it is opened", async () => {
+test("open: a store keeps its shard number, however often it is opened", async () => {
   const stores = await setupStores();
   for (let starts = 0; starts < 3; starts += 1) {
     const bundle = await open(stores);

@@ -241,7 +241,7 @@ function held() {
   };
 }
 
-test("a turn calls its store twice at most, whatever it is asked", async () => {
+test("turn: calls its store at most twice, whatever the requests", async () => {
   const { clock, ask, calls } = await setupShard({ settings: { leaseTimeoutMs: 10 } });
   const turn = async (requests: readonly (Request | Leasing)[]) => {
     calls.length = 0;
@@ -293,7 +293,7 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
   expect(all.answers).toHaveLength(asked.length);
 });
 
-test("what comes while a turn is decided or committed is gathered into the next", async () => {
+test("turn: requests that arrive during a turn are gathered into the next", async () => {
   const commits = held();
   const { clock, calls, put, image } = await setupShard({ before: { commit: commits.wait } });
   await put("a", produce("a"));
@@ -308,7 +308,7 @@ test("what comes while a turn is decided or committed is gathered into the next"
   expect(storedIn(image)).toHaveLength(1 + 3 * limits.secondTurnWeightMin);
 });
 
-test("a turn has an end, by requests and by items", async () => {
+test("turn: bounded by requests and by items", async () => {
   const commits: number[] = [];
   const before = { commit: ({ insert }: Changes) => void commits.push(insert.length) };
   const { clock, shard } = await setupShard({ before });
@@ -325,7 +325,7 @@ test("a turn has an end, by requests and by items", async () => {
   expect(commits).toEqual([limits.turnRequestsMax, 1, limits.turnWeightMax, texts.length]);
 });
 
-test("while a commit is synced the next turn is decided, and committed behind the answers", async () => {
+test("sync: during a sync the next turn is decided, and committed after the answers", async () => {
   const syncs = held();
   const { clock, shard, calls, put } = await setupShard({
     before: { sync: syncs.wait },
@@ -347,7 +347,7 @@ test("while a commit is synced the next turn is decided, and committed behind th
   expect(calls).toEqual(["commit", "read", "produce", "commit", "lease", "complete"]);
 });
 
-test("beside a sync, little waits for its end, so that more shares its turn", async () => {
+test("sync: a small turn waits for the end of the sync, so that more requests share it", async () => {
   const syncs = held();
   const { clock, calls, put } = await setupShard({ before: { sync: syncs.wait } });
   await put("a", produce("a"));
@@ -361,7 +361,7 @@ test("beside a sync, little waits for its end, so that more shares its turn", as
   expect(calls).toEqual(["commit", "read", "a", "commit"]);
 });
 
-test("a turn with an errand is through before the next is decided", async () => {
+test("turn: a turn with an errand ends before the next is decided", async () => {
   const syncs = held();
   const { clock, calls, put } = await setupShard({
     before: { sync: syncs.wait },
@@ -380,7 +380,7 @@ test.each([
   ["before", false],
   ["after", true],
 ] as const)(
-  "a store that fails %s the commit: each request is answered truly, and done once",
+  "store: if it fails %s the commit, each request is answered correctly and done once",
   async (_, applied) => {
     let failures = 0;
     const fail = () => {
@@ -401,7 +401,7 @@ test.each([
   },
 );
 
-test("a clear of which the store fails in the middle is answered when nothing is left", async () => {
+test("clear: a clear whose store fails in the middle is answered when nothing is left", async () => {
   let commits = 0;
   const commit = () => {
     commits += 1;
@@ -421,7 +421,7 @@ test("a clear of which the store fails in the middle is answered when nothing is
   expect(storedIn(image)).toEqual([]);
 });
 
-test("a clear of which the last turn is lost is answered with all that it took", async () => {
+test("clear: a clear whose last turn is lost is answered with everything that it removed", async () => {
   const sync = async (lose: () => void) => {
     syncs += 1;
     if (syncs !== 4) return;
@@ -441,7 +441,7 @@ test("a clear of which the last turn is lost is answered with all that it took",
   expect(answers["clear"]).toMatchObject({ ok: true, value: { ready: 60 } });
 });
 
-test("a partition that was counted in a turn that is lost is counted again before the answer", async () => {
+test("recount: a partition counted in a lost turn is counted again before the answer", async () => {
   const counted: number[][] = [];
   let isAsked = false;
   let losses = 0;
@@ -466,7 +466,7 @@ test("a partition that was counted in a turn that is lost is counted again befor
   expect(counted.slice(1)).toEqual([[0], [1]]);
 });
 
-test("what was decided on a commit whose sync fails is neither committed nor told", async () => {
+test("sync: decisions made during a sync that fails are neither committed nor answered", async () => {
   const syncs = held();
   const { clock, calls, put, answers } = await setupShard({
     before: { sync: syncs.wait },
@@ -480,7 +480,7 @@ test("what was decided on a commit whose sync fails is neither committed nor tol
   expect(answers).toEqual({});
 });
 
-test("before a store is open, what is late is answered, whatever waits longer before it", async () => {
+test("store: before it is open, late requests are answered, whatever waits ahead of them", async () => {
   const opening = held();
   const { clock, put, answers } = await setupShard({ opening: opening.wait });
   await put("long", produce("long"), start + 5_000);
@@ -497,7 +497,7 @@ test("before a store is open, what is late is answered, whatever waits longer be
   expect(answers).toEqual({ short: late, long: late, never: done });
 });
 
-test("a store that stalls: what was taken is answered in time, once, and what waits has no effect", async () => {
+test("store: if it stalls, requests of the turn are answered in time, once, and waiting ones have no effect", async () => {
   const commits = held();
   const { clock, shard, put, answers, image } = await setupShard({
     before: { commit: commits.wait },
@@ -524,7 +524,7 @@ test("a store that stalls: what was taken is answered in time, once, and what wa
   expect(await kept).toEqual(done);
 });
 
-test("pauses between openings grow, and are short again after a commit", async () => {
+test("store: pauses between openings grow, and are short again after a commit", async () => {
   let isFailing = true;
   const openedAt: number[] = [];
   const commit = () => {
@@ -550,7 +550,7 @@ test("pauses between openings grow, and are short again after a commit", async (
   expect(openedAt.at(-1)).toBe(failedAt + 50);
 });
 
-test("a store that can never be opened is not tried again at the start", async () => {
+test("store: an unusable store is not tried again at the start", async () => {
   const causes: unknown[] = [];
   const { clock, openings } = await setupShard({
     opening: () => Promise.reject(new StoreError("locked", "in use")),
@@ -560,7 +560,7 @@ test("a store that can never be opened is not tried again at the start", async (
   expect([openings(), causes]).toEqual([1, [new StoreError("locked", "in use")]]);
 });
 
-test("close: the turn that runs is answered, and nothing else is done", async () => {
+test("close: the current turn is answered, and nothing else is done", async () => {
   const commits = held();
   const { clock, shard, put, answers, image } = await setupShard({
     before: { commit: commits.wait },
@@ -581,7 +581,7 @@ test("close: the turn that runs is answered, and nothing else is done", async ()
 });
 
 test.each(["commit", "opening"] as const)(
-  "close: what was taken by a store that fails, at its %s, may be done",
+  "close: requests of a turn whose store fails, at its %s, may be done",
   async (when) => {
     const commits = held();
     const { clock, shard, put, answers } = await setupShard({ before: { commit: commits.wait } });
@@ -600,7 +600,7 @@ test.each([
   ["before", "shutting_down"],
   ["after", undefined],
 ] as const)(
-  "close: while a store is opened again that failed %s the commit, what is true is answered",
+  "close: while a store that failed %s the commit reopens, requests are answered correctly",
   async (when, reason) => {
     const opening = held();
     const fail = () => {
@@ -622,7 +622,7 @@ test.each([
   },
 );
 
-test("close: a store that fails to close leaves nobody without an answer", async () => {
+test("close: a store that fails to close leaves no request without an answer", async () => {
   const close = () => {
     throw new StoreError("failed", "no");
   };
@@ -643,7 +643,7 @@ test("close: a store that fails to close leaves nobody without an answer", async
   expect(answers["clear"]).toMatchObject({ reason: "unknown_outcome" });
 });
 
-test("close: it is over when a store that failed is closed", async () => {
+test("close: ends when the failed store is closed", async () => {
   const commits = held();
   const closes = held();
   let closeCount = 0;
@@ -666,7 +666,7 @@ test("close: it is over when a store that failed is closed", async () => {
   expect(isClosed).toBe(true);
 });
 
-test("close: nothing waits by the clock any more, also when the store failed while it rested", async () => {
+test("close: no timer is left, even if the store failed while idle", async () => {
   const tidy = () => Promise.reject(new StoreError("failed", "no"));
   const { clock, timers, shard, put, openings } = await setupShard({ before: { tidy } });
   await put("produce", produce("a"));
@@ -678,7 +678,7 @@ test("close: nothing waits by the clock any more, also when the store failed whi
   expect([...timers]).toEqual([]);
 });
 
-test("what is due while the store is tidied happens as soon as it is", async () => {
+test("maintenance: work that becomes due during maintenance is done right after it", async () => {
   const tidying = held();
   const lapsed: (number | undefined)[] = [];
   const { clock, put } = await setupShard({
@@ -695,7 +695,7 @@ test("what is due while the store is tidied happens as soon as it is", async () 
   expect(lapsed).toContain(1);
 });
 
-test("a report that fails, as that of a turn that is committed, does nothing twice", async () => {
+test("report: a report that throws causes no repetition of its committed turn", async () => {
   let isBroken = false;
   const report = () => {
     if (!isBroken) return;
@@ -709,7 +709,7 @@ test("a report that fails, as that of a turn that is committed, does nothing twi
   expect([openings(), answers, storedIn(image)]).toEqual([2, { produce: done }, ["a"]]);
 });
 
-test("a store that fails after its commit, and as it is opened again, answers truly in the end", async () => {
+test("store: if it fails after its commit and again when reopened, the final answers are correct", async () => {
   let openings = 0;
   let isBroken = true;
   const sync = async () => {
@@ -727,7 +727,7 @@ test("a store that fails after its commit, and as it is opened again, answers tr
 });
 
 test.each([1, 70])(
-  "a store that has %i turns of another server since is taken for lost, and nothing is answered",
+  "store: with %i later turns of another server it counts as lost, and nothing is answered",
   async (count) => {
     let isBroken = true;
     const sync = async (lose: () => void) => {
@@ -757,7 +757,7 @@ test.each([1, 70])(
   },
 );
 
-test("a turn that is synced after its store failed is told once", async () => {
+test("sync: a turn that is synced after its store failed is answered once", async () => {
   const syncs = held();
   const reports: Report[] = [];
   let isBroken = false;
@@ -781,7 +781,7 @@ test("a turn that is synced after its store failed is told once", async () => {
   expect(answers["produce"]).toEqual(done);
 });
 
-test("abandon: a loss that is found by the opening that runs is told", async () => {
+test("abandon: a loss found by the current opening is reported", async () => {
   const opening = held();
   const causes: unknown[] = [];
   const { clock, shard } = await setupShard({
@@ -796,7 +796,7 @@ test("abandon: a loss that is found by the opening that runs is told", async () 
   expect(causes).toEqual([loss]);
 });
 
-test("abandon: nothing waits by the clock any more, also when a turn runs", async () => {
+test("abandon: no timer is left, even during a turn", async () => {
   const syncs = held();
   const { clock, timers, shard, put } = await setupShard({ before: { sync: syncs.wait } });
   await put("produce", produce("a"));
@@ -806,7 +806,7 @@ test("abandon: nothing waits by the clock any more, also when a turn runs", asyn
   expect([...timers]).toEqual([]);
 });
 
-test("abandon: what was taken may be done, what was not changes nothing", async () => {
+test("abandon: requests of the turn may be done, others change nothing", async () => {
   const commits = held();
   const { clock, shard, put, answers } = await setupShard({ before: { commit: commits.wait } });
   await put("taken", produce("taken"));
@@ -832,7 +832,7 @@ test("counters: commits are sorted into their buckets", async () => {
   expect(itemsPerCommit.counts.slice(0, 4)).toEqual([1, 1, 1, 0]);
 });
 
-test("damaged items that are found one after the other are set aside together", async () => {
+test("damaged: items found damaged one after the other are set aside together", async () => {
   const quarantined: number[] = [];
   let attempts = 0;
   const commit = ({ move, quarantine }: Changes) => {
@@ -857,7 +857,7 @@ test("damaged items that are found one after the other are set aside together", 
   expect(quarantined).toEqual([0, 1, 2]);
 });
 
-test("retry: items too large to be written anew in one commit are refused, and stay leased", async () => {
+test("retry: items too large to be rewritten in one commit are refused, and stay leased", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   const large = "x".repeat(5_000_000);
@@ -883,7 +883,7 @@ test("retry: items too large to be written anew in one commit are refused, and s
   expect(bundle.engine.status().queues[0]).toMatchObject({ leased: 1, queued: 13 });
 });
 
-test("retry: of calls that share a turn, those are put off that would make its commit too large", async () => {
+test("retry: calls that would make the commit of their turn too large are postponed", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   const large = "x".repeat(5_000_000);
@@ -902,7 +902,7 @@ test("retry: of calls that share a turn, those are put off that would make its c
   expect(await bundle.run(() => retry(ids.at(-1) ?? ""))).toMatchObject({ ok: true });
 });
 
-test("a shard decides nothing before its first request, also if an instant is known at which leases may find something", async () => {
+test("shard: decides nothing before its first request, even if the rate of a line allows more", async () => {
   const { clock, shard, calls, put } = await setupShard({
     settings: { leaseTimeoutMs: second },
     events: { opened: () => null },

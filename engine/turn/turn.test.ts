@@ -397,14 +397,14 @@ const outcomeOf = ({ changeSet }: Turn, op: number) =>
 const check = (property: (world: World) => Promise<void>): Promise<void> =>
   fc.assert(fc.asyncProperty(worlds, property), { numRuns: 1_000, seed: 1 });
 
-test("decide: the same memory, facts, requests and instant make the same draft", () =>
+test("decide: the same memory, reads, requests and instant produce the same change set", () =>
   check(async (world) => {
     const [first, second] = [await decided(world), await decided(world)];
     expect(changesOf(second)).toEqual(changesOf(first));
     expect(second.changeSet.answers).toEqual(first.changeSet.answers);
   }));
 
-test("decide: an item that is text alone is written as one that is described by nothing else", () =>
+test("decide: an item given as text equals one described with empty fields", () =>
   check(async (world) => {
     const texts = {
       op: 100,
@@ -440,7 +440,7 @@ function inOrder(requests: readonly NumberedRequest[]): readonly NumberedRequest
     .flatMap(([, indexes]) => indexes.map((index) => requests[index] as NumberedRequest));
 }
 
-test("decide: a request that is refused leaves nothing behind", () =>
+test("decide: a refused request leaves nothing behind", () =>
   check(async (world) => {
     const turn = await decided(world);
     const refused = turn.changeSet.answers.filter(({ outcome }) => !outcome.ok);
@@ -450,7 +450,7 @@ test("decide: a request that is refused leaves nothing behind", () =>
     expect(changesOf(await decided(world, others))).toEqual(changesOf(turn));
   }));
 
-test("decide: an item leaves its place once, and what moves was there", () =>
+test("decide: an item leaves its place once, and a moved item was there", () =>
   check(async (world) => {
     const { insert, move, remove, unschedule } = changesOf(await decided(world));
     const removed = remove.flatMap(({ seqs }) => seqs);
@@ -468,7 +468,7 @@ test("decide: an item leaves its place once, and what moves was there", () =>
     expect(new Set(here.map(({ seq }) => seq)).size).toBe(here.length);
   }));
 
-test("decide: the tally is what was there, less what left, and what came", () =>
+test("decide: the tally is the previous one, minus the removed and plus the added items", () =>
   check(async (world) => {
     const turn = await decided(world);
     const { insert, move, remove, unschedule, tally } = changesOf(turn);
@@ -483,7 +483,7 @@ test("decide: the tally is what was there, less what left, and what came", () =>
     expect(mine.scheduledCount + mine.retriedCount).toBe(aside);
   }));
 
-test("decide: what is leased was ready, had not expired, and goes to one client", () =>
+test("decide: a leased item was ready, had not expired, and goes to one client", () =>
   check(async (world) => {
     const turn = await decided(world);
     const held = new Set(heldSeqs(world.leases));
@@ -499,7 +499,7 @@ test("decide: what is leased was ready, had not expired, and goes to one client"
     }
   }));
 
-test("decide: leases cover what is held, each item once, and none ends earlier than before", () =>
+test("decide: leases cover the leased items, each once, and none ends earlier than before", () =>
   check(async (world) => {
     const turn = await decided(world);
     const { lease, unlease } = changesOf(turn);
@@ -522,7 +522,7 @@ test("decide: leases cover what is held, each item once, and none ends earlier t
     }
   }));
 
-test("decide: what has lapsed is never completed", () =>
+test("decide: a lapsed item is never completed", () =>
   check(async (world) => {
     const turn = await decided(world);
     const lapsed = world.leases.filter(({ leaseDeadline }) => leaseDeadline <= now);
@@ -536,7 +536,7 @@ test("decide: what has lapsed is never completed", () =>
     }
   }));
 
-test("decide: what comes twice with one key is done once, and answered as it was", () =>
+test("decide: a repeated key is done once, and answered as before", () =>
   check(async (world) => {
     const { requests } = world;
     const once = await decided(world);
@@ -552,7 +552,7 @@ test("decide: what comes twice with one key is done once, and answered as it was
     }
   }));
 
-test("decide: of items with one unique key no more than one is written, and none where one is stored", () =>
+test("decide: at most one item of a unique key is written, and none if one is stored", () =>
   check(async (world) => {
     const turn = await decided(world);
     const written = [...turn.changeSet.unique.values()];
@@ -561,7 +561,7 @@ test("decide: of items with one unique key no more than one is written, and none
     for (const { seq } of written) expect(places).toContain(seq);
   }));
 
-test("decide: what is paused is not done", () =>
+test("decide: paused operations are not done", () =>
   check(async (world) => {
     const { pause } = world.settings;
     const turn = await decided(world);
@@ -572,13 +572,13 @@ test("decide: what is paused is not done", () =>
     }
   }));
 
-test("decide: no more is moved for the clock's sake than a turn may", () =>
+test("decide: the sweep moves no more items than its bound", () =>
   check(async (world) => {
     const { move } = changesOf(await decided({ ...world, waiting: [] }, []));
     expect(move.length).toBeLessThanOrEqual(bounds.sweepItemsMax);
   }));
 
-test("produce: early is what expires before an item ahead of it, and ahead of it is nothing in the end", async () => {
+test("produce: an item is early if it expires before one ahead of it, and not in an empty partition", async () => {
   const settings = {
     slot,
     leaseTimeoutMs: 100,
@@ -598,7 +598,7 @@ test("produce: early is what expires before an item ahead of it, and ahead of it
   expect(await earlyIn([])).toEqual([false]);
 });
 
-test("lease: what is read of a new partition begins at its first number, as nothing lies before that", async () => {
+test("lease: reads of a new partition begin at its first number", async () => {
   const none = { turns: [], tallies: [], leases: [], outbox: [], inbound: [], receipts: [] };
   const image: Image = { ...none, tags: `${tag}:1000`, tasks: [], queues: [], quarantinedCount: 0 };
   const { memory } = await Memory.load(0, { load: async () => image } as never, {

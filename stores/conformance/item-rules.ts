@@ -27,7 +27,7 @@ import {
 } from "./values.ts";
 
 export function itemRules(rule: Rule): void {
-  rule("read: what was not asked is not found", async (bench) => {
+  rule("read: returns only what the plan contains", async (bench) => {
     expect(await bench.store.read(noReads)).toEqual(nothingRead);
     await bench.send([outboundItem(1)]);
     await bench.commit({
@@ -66,7 +66,7 @@ function pageRules(rule: Rule): void {
     expect([...found.keys()]).toEqual(items.map(({ name }) => name));
   });
 
-  rule("items: every field comes back as it was written", async (bench) => {
+  rule("items: every field is returned as it was written", async (bench) => {
     const written = [
       item(1, 1),
       item(1, 2, {
@@ -88,7 +88,7 @@ function pageRules(rule: Rule): void {
     });
   });
 
-  rule("items: come in order of seq, whatever the order they were written in", async (bench) => {
+  rule("items: returned in order of seq, whatever the order of writing", async (bench) => {
     await bench.commit({ insert: [5, 1, 9, 3].map((seq) => item(0, seq)) });
     await bench.commit({ insert: [2, 8, 0].map((seq) => item(0, seq)) });
     await bench.nowAndReopened(async () => {
@@ -96,7 +96,7 @@ function pageRules(rule: Rule): void {
     });
   });
 
-  rule("items: one slot knows nothing of another", async (bench) => {
+  rule("items: slots are independent", async (bench) => {
     const insert = [0, 1, 2, slotMax].flatMap((slot) => [item(slot, 0), item(slot, seqMax)]);
     await bench.commit({ insert });
     for (const slot of [0, 1, 2, slotMax]) {
@@ -106,7 +106,7 @@ function pageRules(rule: Rule): void {
     expect(await bench.items(3)).toEqual([]);
   });
 
-  rule("items: scheduled ones and removed ones are not among them", async (bench) => {
+  rule("items: scheduled and removed items are not returned", async (bench) => {
     await bench.commit({ insert: [item(0, 1), item(0, 2)], schedule: [scheduledItem(0, 3)] });
     await bench.commit({ remove: [{ slot: 0, seqs: [1] }] });
     await bench.nowAndReopened(async () => {
@@ -154,7 +154,7 @@ function pageRules(rule: Rule): void {
 function headsRules(rule: Rule): void {
   const whole = { from: 0, before: end, items: 10 };
 
-  rule("heads: each slot's first items, as many as are asked", async (bench) => {
+  rule("heads: the first items of each slot, up to the given number", async (bench) => {
     for (const seq of [4, 5, 9]) {
       await bench.commit({ insert: [0, 1, slotMax].map((slot) => item(slot, seq)) });
     }
@@ -184,7 +184,7 @@ function headsRules(rule: Rule): void {
     });
   });
 
-  rule("heads: share their bytes in the order they are asked in", async (bench) => {
+  rule("heads: share their bytes in the order of the plan", async (bench) => {
     const payload = "0123456789";
     const insert = numbers(0, 4).flatMap((slot) => [
       ...alike(slot, 0, 5, { payload }),
@@ -212,7 +212,7 @@ function headsRules(rule: Rule): void {
   });
 
   rule(
-    "heads: as pages of items have them, whatever left and wherever they begin",
+    "heads: equal to pages of items, whatever has left and wherever they begin",
     async (bench) => {
       const below = seeded(2);
       const slots = numbers(0, 40);
@@ -254,7 +254,7 @@ function headsRules(rule: Rule): void {
 }
 
 function payloadRules(rule: Rule): void {
-  rule("payload: bytes of every kind come back unchanged, strings as UTF-8", async (bench) => {
+  rule("payload: any bytes are returned unchanged, strings as UTF-8", async (bench) => {
     const below = seeded(2);
     const payloads = [
       new Uint8Array(),
@@ -282,7 +282,7 @@ function payloadRules(rule: Rule): void {
     });
   });
 
-  rule("payload: a view, or a Buffer, is stored as the bytes that it shows", async (bench) => {
+  rule("payload: a view or a Buffer is stored as its own bytes only", async (bench) => {
     const bytes = Uint8Array.from(numbers(0, 100));
     const insert = [
       item(0, 1, { payload: bytes.subarray(10, 20) }),
@@ -293,7 +293,7 @@ function payloadRules(rule: Rule): void {
     expect(payloads).toEqual([numbers(10, 20), numbers(30, 35)]);
   });
 
-  rule("payload: what its writer or reader does to the bytes does not show", async (bench) => {
+  rule("payload: later changes by its writer or reader have no effect", async (bench) => {
     const given = [Uint8Array.of(1, 2, 3), Buffer.from([1, 2, 3])];
     await bench.commit({ insert: given.map((payload, seq) => item(0, seq, { payload })) });
     for (const bytes of given) bytes.fill(9);
@@ -307,42 +307,45 @@ function payloadRules(rule: Rule): void {
 }
 
 function markRules(rule: Rule): void {
-  rule("marks: bounds and order are those of items, and payloads do not count", async (bench) => {
-    const insert = [
-      item(7, 4, { attempts: 3, expireDeadline: -1, early: true }),
-      item(7, 5, { createdAt: 0 }),
-      ...alike(7, 6, 9),
-      item(7, 12),
-    ];
-    await bench.commit({
-      insert: [...insert, item(6, 5), item(8, 5)],
-      schedule: [scheduledItem(7, 11)],
-      lease: [{ slot: 7, first: 4, last: 8, leaseDeadline: 9, leasedAt: 1 }],
-    });
-    const cases = [
-      { from: 0, before: end, items: 99 },
-      { from: 5, before: 8, items: 99 },
-      { from: 7, before: end, items: 2 },
-      { from: 12, before: 12, items: 9 },
-    ];
-    const marks = cases.map(({ items, ...span }, index) => ({
-      ...{ name: `${index}`, slot: 7, ...span },
-      limit: { items, payloadBytes: 1 },
-    }));
-    await bench.nowAndReopened(async () => {
-      const found = (await bench.read({ marks })).marks;
-      for (const { name, from, before, limit } of marks) {
-        const some = found.get(name);
-        expectSome(some && { ...some, found: bare(some.found) }, {
-          of: insert.filter(({ seq }) => seq >= from && seq < before),
-          limit: { ...all, items: limit.items },
-          form: markOf,
-        });
-      }
-    });
-  });
+  rule(
+    "marks: have the bounds and the order of items, and payloads do not count",
+    async (bench) => {
+      const insert = [
+        item(7, 4, { attempts: 3, expireDeadline: -1, early: true }),
+        item(7, 5, { createdAt: 0 }),
+        ...alike(7, 6, 9),
+        item(7, 12),
+      ];
+      await bench.commit({
+        insert: [...insert, item(6, 5), item(8, 5)],
+        schedule: [scheduledItem(7, 11)],
+        lease: [{ slot: 7, first: 4, last: 8, leaseDeadline: 9, leasedAt: 1 }],
+      });
+      const cases = [
+        { from: 0, before: end, items: 99 },
+        { from: 5, before: 8, items: 99 },
+        { from: 7, before: end, items: 2 },
+        { from: 12, before: 12, items: 9 },
+      ];
+      const marks = cases.map(({ items, ...span }, index) => ({
+        ...{ name: `${index}`, slot: 7, ...span },
+        limit: { items, payloadBytes: 1 },
+      }));
+      await bench.nowAndReopened(async () => {
+        const found = (await bench.read({ marks })).marks;
+        for (const { name, from, before, limit } of marks) {
+          const some = found.get(name);
+          expectSome(some && { ...some, found: bare(some.found) }, {
+            of: insert.filter(({ seq }) => seq >= from && seq < before),
+            limit: { ...all, items: limit.items },
+            form: markOf,
+          });
+        }
+      });
+    },
+  );
 
-  rule("marks: payload bytes are about those that the payloads have", async (bench) => {
+  rule("marks: payload bytes approximate the size of the payloads", async (bench) => {
     const together = alike(1, 0, 50).map((one) => ({ ...one, payload: "é".repeat(one.seq) }));
     const alone = item(1, 99, { payload: new Uint8Array(1_000_000) });
     await bench.commit({ insert: [...together, alone] });
@@ -354,7 +357,7 @@ function markRules(rule: Rule): void {
     expect(sizes.slice(0, -1).reduce((sum, size) => sum + size)).toBeCloseTo(2 * 1_225);
   });
 
-  rule("picks: what is stored under these numbers, ready or scheduled", async (bench) => {
+  rule("picks: items stored under these numbers, ready or scheduled", async (bench) => {
     const ready = [item(1, 1, { attempts: 2 }), item(1, seqMax), ...alike(1, 10, 20)];
     const later = scheduledItem(1, 5, { dueAt: 77, retried: true, createdAt: -1 });
     await bench.commit({ insert: [...ready, item(1, 3), item(2, 4)], schedule: [later] });

@@ -101,7 +101,7 @@ function placeRules(rule: Rule): void {
       });
     };
 
-    rule(`move: from ${from} to items, with all that its producer gave it`, async (bench) => {
+    rule(`move: from ${from} to items, with every field`, async (bench) => {
       await moveAll(
         bench,
         ({ dueAt: _, retried: __, ...one }, index): Item => ({
@@ -118,7 +118,7 @@ function placeRules(rule: Rule): void {
       expect(seqsOf((await bench.early()).found)).toEqual([503]);
     });
 
-    rule(`move: from ${from} to scheduled, with all that its producer gave it`, async (bench) => {
+    rule(`move: from ${from} to scheduled, with every field`, async (bench) => {
       await moveAll(
         bench,
         (one, index): ScheduledItem => ({
@@ -132,7 +132,7 @@ function placeRules(rule: Rule): void {
       expect(seqsOf((await bench.waking(63)).found)).toEqual([500, 501, 502, 503]);
     });
 
-    rule(`move: from ${from} to the outbox, with all that its producer gave it`, async (bench) => {
+    rule(`move: from ${from} to the outbox, with every field`, async (bench) => {
       await moveAll(
         bench,
         ({ dueAt: _, retried: __, ...one }, index): OutboundItem => ({

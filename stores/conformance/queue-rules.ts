@@ -6,7 +6,7 @@ import type { Rule } from "./bench.ts";
 import { entry, item, numbers, readOf, slotMax } from "./values.ts";
 
 export function queueRules(rule: Rule): void {
-  rule("queue: comes back whole, with names of any script and 10,000 places", async (bench) => {
+  rule("queue: returned completely, with names of any script and 10,000 places", async (bench) => {
     const places = numbers(0, 10_000).map(
       (partition): PartitionPlace => ({
         partition,
@@ -59,7 +59,7 @@ export function queueRules(rule: Rule): void {
   });
 
   rule(
-    "queue: an entry that changes after the commit, or once it is loaded, changes nothing",
+    "queue: changes of the entry object after the commit, or after loading, have no effect",
     async (bench) => {
       const place: PartitionPlace = { partition: 0, slot: 2, state: "active" };
       const given = entry(1, "a", [place]);
@@ -72,7 +72,7 @@ export function queueRules(rule: Rule): void {
   );
 
   rule(
-    "queue: a turn that changes none leaves them alone, and its own leaves items",
+    "queue: a turn without queue changes leaves queues alone, and one with them leaves items alone",
     async (bench) => {
       await bench.commit({ insert: [item(1, 1), item(1, 2)] });
       await bench.commit({ queue: [entry(1, "a")] });
@@ -87,7 +87,7 @@ export function queueRules(rule: Rule): void {
     },
   );
 
-  rule("queue: of a commit that fails none is kept, and none removed", async (bench) => {
+  rule("queue: a failed commit stores none, and removes none", async (bench) => {
     await bench.commit({ insert: [item(0, 1)], queue: [entry(1, "a"), entry(2, "b")] });
     const refused = bench.commit({
       insert: [item(0, 2), item(0, 1)],

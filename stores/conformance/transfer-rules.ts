@@ -19,44 +19,50 @@ async function quarantinedIn({ backend }: Bench, limit: number): Promise<Quarant
 }
 
 export function transferRules(rule: Rule): void {
-  rule("transfer: outbound items of all targets come in order, page by page", async (bench) => {
-    const send = [1, 4, 5, 900].map((seq) =>
-      outboundItem(seq, { targetShard: seq % 3, payload: `payload ${seq}`, past: "{}" }),
-    );
-    await bench.commit({ send });
-    await bench.nowAndReopened(async () => {
-      const { transfer } = bench.backend;
-      expect(await transfer.outbound(0, all)).toEqual(send.map(readOf));
-      expect(await transfer.outbound(1, one)).toEqual(send.slice(1, 2).map(readOf));
-      expect(await transfer.outbound(3, { items: 10, payloadBytes: 10 })).toEqual(
-        send.slice(1, 3).map(readOf),
+  rule(
+    "transfer: outbound items of all targets are returned in order, page by page",
+    async (bench) => {
+      const send = [1, 4, 5, 900].map((seq) =>
+        outboundItem(seq, { targetShard: seq % 3, payload: `payload ${seq}`, past: "{}" }),
       );
-      expect(await transfer.outbound(900, all)).toEqual([]);
-    });
-  });
-
-  rule("transfer: unique keys come in the order of their items, page by page", async (bench) => {
-    const unique = [
-      { slot: 0, seq: 0, digest: "f".repeat(32), until: 7 },
-      { slot: 1, seq: 2, digest: "a".repeat(32), until: 900 },
-      { slot: 1, seq: 3, digest: "0".repeat(32), until: 8 },
-      { slot: slotMax, seq: seqMax, digest: "b".repeat(32), until: 1 },
-    ];
-    await bench.commit({ unique: unique.toReversed() });
-    await bench.nowAndReopened(async () => {
-      const { transfer } = bench.backend;
-      const before = { slot: 0, seq: -1 };
-      expect(await transfer.uniques(before, 9)).toEqual({ found: unique, next: null });
-      const first = await transfer.uniques(before, 2);
-      expect(first.found).toEqual(unique.slice(0, 2));
-      expect(await transfer.uniques(first.next ?? before, 9)).toMatchObject({
-        found: unique.slice(2),
-        next: null,
+      await bench.commit({ send });
+      await bench.nowAndReopened(async () => {
+        const { transfer } = bench.backend;
+        expect(await transfer.outbound(0, all)).toEqual(send.map(readOf));
+        expect(await transfer.outbound(1, one)).toEqual(send.slice(1, 2).map(readOf));
+        expect(await transfer.outbound(3, { items: 10, payloadBytes: 10 })).toEqual(
+          send.slice(1, 3).map(readOf),
+        );
+        expect(await transfer.outbound(900, all)).toEqual([]);
       });
-    });
-  });
+    },
+  );
 
-  rule("transfer: what was set aside can be set aside again, whole", async (bench) => {
+  rule(
+    "transfer: unique keys are returned in the order of their items, page by page",
+    async (bench) => {
+      const unique = [
+        { slot: 0, seq: 0, digest: "f".repeat(32), until: 7 },
+        { slot: 1, seq: 2, digest: "a".repeat(32), until: 900 },
+        { slot: 1, seq: 3, digest: "0".repeat(32), until: 8 },
+        { slot: slotMax, seq: seqMax, digest: "b".repeat(32), until: 1 },
+      ];
+      await bench.commit({ unique: unique.toReversed() });
+      await bench.nowAndReopened(async () => {
+        const { transfer } = bench.backend;
+        const before = { slot: 0, seq: -1 };
+        expect(await transfer.uniques(before, 9)).toEqual({ found: unique, next: null });
+        const first = await transfer.uniques(before, 2);
+        expect(first.found).toEqual(unique.slice(0, 2));
+        expect(await transfer.uniques(first.next ?? before, 9)).toMatchObject({
+          found: unique.slice(2),
+          next: null,
+        });
+      });
+    },
+  );
+
+  rule("transfer: quarantined items can be quarantined again, unchanged", async (bench) => {
     const payload = Uint8Array.of(0, 1, 255);
     const texts = { kind: "k", sourceId: "s", past: "{}", headers: '{"a":"b"}' };
     await bench.commit({

@@ -39,7 +39,7 @@ export function turnRules(rule: Rule): void {
 }
 
 function loadRules(rule: Rule): void {
-  rule("load: a new store is empty and keeps the tag it was made with", async (bench) => {
+  rule("load: a new store is empty and keeps the tag of its creation", async (bench) => {
     const { tags } = await bench.store.load();
     expect(tags).toMatch(/^[0-9A-Za-z]{12}$/);
     await bench.nowAndReopened(async () => {
@@ -58,7 +58,7 @@ function loadRules(rule: Rule): void {
     });
   });
 
-  rule("load: the tags that were written last take the place of the first", async (bench) => {
+  rule("load: the last written tags replace the first", async (bench) => {
     const tags = "0000a:0 ".repeat(5_000);
     await bench.commit({ tags: "first" });
     await bench.commit({ tags });
@@ -83,7 +83,7 @@ function loadRules(rule: Rule): void {
     });
   });
 
-  rule("load: a turn's numbers come back as they were", async (bench) => {
+  rule("load: a turn's numbers are returned unchanged", async (bench) => {
     const turn = { turn: 2 ** 45, at: instantMax, tag: "zzzzz" };
     await bench.store.commit({ ...nothing, turn });
     await bench.nowAndReopened(async () => {
@@ -96,7 +96,7 @@ function receiptRules(rule: Rule): void {
   const entries = Uint8Array.from({ length: 70 }, (_, index) => (index * 37) % 256);
   const kept = ({ turn, at }: TurnRecord) => ({ turn, at, entries });
 
-  rule("receipts: kept with their turn, until it is forgotten", async (bench) => {
+  rule("receipts: kept with their turn, until it is removed", async (bench) => {
     const given = entries.slice();
     const turns: TurnRecord[] = [];
     for (const receipts of [given, null, given, given])
@@ -112,7 +112,7 @@ function receiptRules(rule: Rule): void {
     });
   });
 
-  rule("receipts: of a commit that fails none is kept, and none forgotten", async (bench) => {
+  rule("receipts: a failed commit stores none, and removes none", async (bench) => {
     const turn = await bench.commit({ insert: [item(0, 1)], receipts: entries });
     const refused = bench.commit({
       insert: [item(0, 1)],
@@ -154,7 +154,7 @@ function receiptRules(rule: Rule): void {
     },
   );
 
-  rule("receipts: are not read for who has them", async (bench) => {
+  rule("receipts: not read if the caller already has them", async (bench) => {
     await bench.commit({ receipts: entries });
     expect((await bench.store.load({ receipts: false })).receipts).toEqual([]);
   });
@@ -169,18 +169,15 @@ function uniqueRules(rule: Rule): void {
   ];
   const uniques = [a, b, c];
 
-  rule(
-    "unique: a key is found until when it is taken, whatever became of its item",
-    async (bench) => {
-      await bench.commit({ insert: [item(1, 5), item(1, 6)], unique });
-      await bench.commit({ remove: [{ slot: 1, seqs: [5] }] });
-      await bench.nowAndReopened(async () => {
-        const found = await bench.read({ uniques: [...uniques, "d".repeat(32)] });
-        expect(found.uniques).toEqual(new Map(unique.map(({ digest, until }) => [digest, until])));
-        expect((await bench.read({ uniques: [b] })).uniques).toEqual(new Map([[b, 200]]));
-      });
-    },
-  );
+  rule("unique: a key is found until it expires, even if its item has left", async (bench) => {
+    await bench.commit({ insert: [item(1, 5), item(1, 6)], unique });
+    await bench.commit({ remove: [{ slot: 1, seqs: [5] }] });
+    await bench.nowAndReopened(async () => {
+      const found = await bench.read({ uniques: [...uniques, "d".repeat(32)] });
+      expect(found.uniques).toEqual(new Map(unique.map(({ digest, until }) => [digest, until])));
+      expect((await bench.read({ uniques: [b] })).uniques).toEqual(new Map([[b, 200]]));
+    });
+  });
 
   rule("unique: replaced by digest, removed by the place of its item", async (bench) => {
     await bench.commit({ unique });
@@ -205,29 +202,26 @@ function uniqueRules(rule: Rule): void {
     });
   });
 
-  rule(
-    "unique: those that have ended come earliest first, and the next behind them",
-    async (bench) => {
-      expect(await bench.ended(instantMax)).toEqual({ found: [], next: null });
-      await bench.commit({ unique });
-      const [first, second, third] = [
-        { slot: slotMax, seq: seqMax },
-        { slot: 1, seq: 6 },
-        { slot: 1, seq: 5 },
-      ] as const;
-      await bench.nowAndReopened(async () => {
-        expect(await bench.ended(99)).toEqual({ found: [], next: 100 });
-        expect(await bench.ended(100)).toEqual({ found: [first], next: 200 });
-        expect(await bench.ended(200, 1)).toEqual({ found: [first], next: 200 });
-        expect(await bench.ended(instantMax)).toEqual({
-          found: [first, second, third],
-          next: null,
-        });
+  rule("unique: expired keys are returned earliest first, with the next one", async (bench) => {
+    expect(await bench.ended(instantMax)).toEqual({ found: [], next: null });
+    await bench.commit({ unique });
+    const [first, second, third] = [
+      { slot: slotMax, seq: seqMax },
+      { slot: 1, seq: 6 },
+      { slot: 1, seq: 5 },
+    ] as const;
+    await bench.nowAndReopened(async () => {
+      expect(await bench.ended(99)).toEqual({ found: [], next: 100 });
+      expect(await bench.ended(100)).toEqual({ found: [first], next: 200 });
+      expect(await bench.ended(200, 1)).toEqual({ found: [first], next: 200 });
+      expect(await bench.ended(instantMax)).toEqual({
+        found: [first, second, third],
+        next: null,
       });
-    },
-  );
+    });
+  });
 
-  rule("unique: of a commit that fails none is kept, and none forgotten", async (bench) => {
+  rule("unique: a failed commit stores none, and removes none", async (bench) => {
     await bench.commit({ insert: [item(0, 1)], unique: unique.slice(0, 1) });
     const refused = bench.commit({
       insert: [item(0, 1)],
@@ -301,7 +295,7 @@ function commitRules(rule: Rule): void {
     ["a move to a taken outbound number", moving(moveOf(item(1, 2), toOutbox(sent)))],
   ];
   for (const [what, changes] of spoiled) {
-    rule(`commit: ${what} refuses the turn, and nothing of it remains`, async (bench) => {
+    rule(`commit: ${what} refuses the turn, and nothing of it is stored`, async (bench) => {
       await bench.send([{ ...sent, seq: 30 }]);
       await bench.commit(before);
       await bench.commit({ remove: [{ slot: 1, seqs: [24] }] });
@@ -382,7 +376,7 @@ function removeRules(rule: Rule): void {
     });
   });
 
-  rule("remove, unschedule: each leaves alone what the other one removes", async (bench) => {
+  rule("remove, unschedule: neither affects the items of the other", async (bench) => {
     await bench.commit({
       insert: [item(1, 1), item(1, 2)],
       schedule: [scheduledItem(1, 3), scheduledItem(1, 4)],
@@ -398,7 +392,7 @@ function removeRules(rule: Rule): void {
   });
 
   rule(
-    "quarantine: what waits or is sent is set aside, counted, and found no more",
+    "quarantine: waiting and outbound items are set aside, counted, and no longer found",
     async (bench) => {
       await bench.send([4, 5, 6].map((seq) => outboundItem(seq)));
       await bench.commit({
@@ -437,32 +431,40 @@ function recordRules(rule: Rule): void {
     });
   });
 
-  rule("lease: comes with marks of what it still holds, and of nothing else", async (bench) => {
-    const insert = [
-      ...alike(1, 0, 200),
-      item(1, 300, { attempts: 2, payload: new Uint8Array(5_000) }),
-      item(1, 303, { early: true, expireDeadline: 7 }),
-      ...alike(2, 300, 304),
-    ];
-    const leases = [lease(1, 50, { last: 150 }), lease(1, 190, { last: 301 }), lease(1, 303)];
-    const gone = [51, 52, 99, 150, 199];
-    await bench.commit({ insert, schedule: [scheduledItem(1, 302)], lease: leases });
-    const moved = moveOf(item(1, 60), toItems(item(1, 400)));
-    await bench.commit({ move: [moved], remove: [{ slot: 1, seqs: [51, 52, 60, 99, 150, 199] }] });
-    await bench.nowAndReopened(async () => {
-      const found = byKey((await bench.store.load()).leases, "first");
-      const held = leases.map(({ first, last }) =>
-        insert.filter(
-          ({ slot, seq }) =>
-            slot === 1 && seq >= first && seq <= last && seq !== 60 && !gone.includes(seq),
-        ),
-      );
-      expect(held.map(({ length }) => length)).toEqual([96, 10, 1]);
-      expect(found.map((lease) => bare(lease.held))).toEqual(held.map((some) => some.map(markOf)));
-    });
-  });
+  rule(
+    "lease: returned with marks of the items that it still holds, and of no others",
+    async (bench) => {
+      const insert = [
+        ...alike(1, 0, 200),
+        item(1, 300, { attempts: 2, payload: new Uint8Array(5_000) }),
+        item(1, 303, { early: true, expireDeadline: 7 }),
+        ...alike(2, 300, 304),
+      ];
+      const leases = [lease(1, 50, { last: 150 }), lease(1, 190, { last: 301 }), lease(1, 303)];
+      const gone = [51, 52, 99, 150, 199];
+      await bench.commit({ insert, schedule: [scheduledItem(1, 302)], lease: leases });
+      const moved = moveOf(item(1, 60), toItems(item(1, 400)));
+      await bench.commit({
+        move: [moved],
+        remove: [{ slot: 1, seqs: [51, 52, 60, 99, 150, 199] }],
+      });
+      await bench.nowAndReopened(async () => {
+        const found = byKey((await bench.store.load()).leases, "first");
+        const held = leases.map(({ first, last }) =>
+          insert.filter(
+            ({ slot, seq }) =>
+              slot === 1 && seq >= first && seq <= last && seq !== 60 && !gone.includes(seq),
+          ),
+        );
+        expect(held.map(({ length }) => length)).toEqual([96, 10, 1]);
+        expect(found.map((lease) => bare(lease.held))).toEqual(
+          held.map((some) => some.map(markOf)),
+        );
+      });
+    },
+  );
 
-  rule("tally: replaced by slot, and its numbers come back exactly", async (bench) => {
+  rule("tally: replaced by slot, and its numbers are returned exactly", async (bench) => {
     const big = tally(slotMax, {
       nextSeq: seqMax,
       itemCount: 2 ** 40,
@@ -506,7 +508,7 @@ function recordRules(rule: Rule): void {
 }
 
 function lifeRules(rule: Rule): void {
-  rule("relieve, tidy: come to an end and change nothing", async (bench) => {
+  rule("relieve, tidy: end, and change no content", async (bench) => {
     const payload = new Uint8Array(4_000);
     const insert = numbers(0, 3_000).map((seq) => item(0, seq, { payload }));
     await bench.commit({ insert });
@@ -531,7 +533,7 @@ function lifeRules(rule: Rule): void {
     expect(full).toBe(false);
   });
 
-  rule("close: may be called again, and nothing is read or written behind it", async (bench) => {
+  rule("close: may be called again, and later reads and writes fail", async (bench) => {
     await bench.commit({ insert: [item(0, 1)] });
     const { store } = bench.backend;
     await store.close();

@@ -41,16 +41,19 @@ function scheduledRules(rule: Rule): void {
     scheduledItem(1, 8, { payload: "" }),
   ];
 
-  rule("scheduled: every field comes back, bounds and order are those of items", async (bench) => {
-    await bench.commit({ schedule: written.toReversed(), insert: [item(1, 5)] });
-    await bench.nowAndReopened(async () => {
-      expect(await bench.scheduled(1)).toEqual(written.map(readOf));
-      expect(seqsOf(await bench.scheduled(1, { from: 4, before: 8 }))).toEqual([4, 7]);
-      expect(seqsOf(await bench.scheduled(1, { from: 4, items: 2 }))).toEqual([4, 7]);
-      expect(seqsOf(await bench.scheduled(1, { items: 9, payloadBytes: 10 }))).toEqual([3, 4]);
-      expect(await bench.scheduled(2)).toEqual([]);
-    });
-  });
+  rule(
+    "scheduled: every field is returned, with the bounds and the order of items",
+    async (bench) => {
+      await bench.commit({ schedule: written.toReversed(), insert: [item(1, 5)] });
+      await bench.nowAndReopened(async () => {
+        expect(await bench.scheduled(1)).toEqual(written.map(readOf));
+        expect(seqsOf(await bench.scheduled(1, { from: 4, before: 8 }))).toEqual([4, 7]);
+        expect(seqsOf(await bench.scheduled(1, { from: 4, items: 2 }))).toEqual([4, 7]);
+        expect(seqsOf(await bench.scheduled(1, { items: 9, payloadBytes: 10 }))).toEqual([3, 4]);
+        expect(await bench.scheduled(2)).toEqual([]);
+      });
+    },
+  );
 
   rule("scheduled, scheduledMarks: bounds hold over many items of many sizes", async (bench) => {
     const below = seeded(4);
@@ -108,7 +111,7 @@ function wakingRules(rule: Rule): void {
     },
   );
 
-  rule("waking: what was to happen before 1970 is found like anything else", async (bench) => {
+  rule("waking: instants before 1970 are found like any other", async (bench) => {
     const expireDeadline = -62_135_596_800_000;
     const schedule = [
       scheduledItem(1, 1, { dueAt: 5_000, expireDeadline }),
@@ -123,7 +126,7 @@ function wakingRules(rule: Rule): void {
     });
   });
 
-  rule("waking: ties come in order of seq, also over many items", async (bench) => {
+  rule("waking: ties are returned in order of seq, even over many items", async (bench) => {
     const below = seeded(3);
     const schedule = numbers(0, 500).map((seq) =>
       scheduledItem(5, seq, { dueAt: 1_000 + below(3), payload: "x".repeat(below(200)) }),
@@ -138,7 +141,7 @@ function wakingRules(rule: Rule): void {
   });
 
   rule(
-    "waking: next follows what is scheduled and unscheduled, null when nothing is",
+    "waking: next follows scheduled and unscheduled items, and is null if there are none",
     async (bench) => {
       const next = async (): Promise<number | null> => (await bench.waking(0)).next;
       expect(await next()).toBeNull();
@@ -170,7 +173,7 @@ function earlyRules(rule: Rule): void {
   );
   const marks = insert.map(markOf);
 
-  rule("early: by deadline, slot and seq, of all slots, early items alone", async (bench) => {
+  rule("early: only early items, by deadline, slot and seq, of all slots", async (bench) => {
     await bench.commit({
       insert: [...insert.toReversed(), item(1, 1, { expireDeadline: 50 })],
       schedule: [scheduledItem(1, 2, { expireDeadline: 60 })],
@@ -196,7 +199,7 @@ function earlyRules(rule: Rule): void {
     expect(seqsOf((await bench.early({ items: 2 })).found)).toEqual([5, seqMax]);
   });
 
-  rule("early: begins strictly after the place it is given, also before 1970", async (bench) => {
+  rule("early: begins strictly after the given place, even before 1970", async (bench) => {
     const old = [-5, -4].map((expireDeadline, seq) =>
       item(3, seq, { expireDeadline, early: true }),
     );
@@ -216,7 +219,7 @@ function earlyRules(rule: Rule): void {
 function outboundRules(rule: Rule): void {
   for (const how of ["moved", "new"] as const) {
     rule(
-      `outbound: every field of what was ${how} comes back, in order of number, until it is unsent`,
+      `outbound: every field of an item that was ${how} is returned, in order of number, until it is unsent`,
       async (bench) => {
         const sent = [
           outboundItem(1, { targetOwner: 0, payload: "" }),
@@ -247,28 +250,25 @@ function outboundRules(rule: Rule): void {
     );
   }
 
-  rule(
-    "outbound: what each shard has by its number, and pages of what lies behind, within both bounds",
-    async (bench) => {
-      const below = seeded(5);
-      const sent = numbers(1, 400).map((seq) =>
-        outboundItem(seq, {
-          targetShard: below(3),
-          payload: new Uint8Array(below(20) === 0 ? below(20_000) : below(50)),
-        }),
-      );
-      await bench.send(sent);
-      for (let trial = 0; trial < 40; trial += 1) {
-        const outbound = [2, 0, 3, 1].map((targetShard) => ({
-          ...{ targetShard, arrived: below(420) },
-          limit: { items: 1 + below(200), payloadBytes: 1 + below(1 << below(19)) },
-        }));
-        const found = (await bench.read({ outbound })).outbound;
-        for (const want of outbound)
-          expect(found.get(want.targetShard)).toEqual(outboxPageOf(sent, want));
-      }
-    },
-  );
+  rule("outbound: pages per target after the given number, within both bounds", async (bench) => {
+    const below = seeded(5);
+    const sent = numbers(1, 400).map((seq) =>
+      outboundItem(seq, {
+        targetShard: below(3),
+        payload: new Uint8Array(below(20) === 0 ? below(20_000) : below(50)),
+      }),
+    );
+    await bench.send(sent);
+    for (let trial = 0; trial < 40; trial += 1) {
+      const outbound = [2, 0, 3, 1].map((targetShard) => ({
+        ...{ targetShard, arrived: below(420) },
+        limit: { items: 1 + below(200), payloadBytes: 1 + below(1 << below(19)) },
+      }));
+      const found = (await bench.read({ outbound })).outbound;
+      for (const want of outbound)
+        expect(found.get(want.targetShard)).toEqual(outboxPageOf(sent, want));
+    }
+  });
 
   rule("load: how many items wait for each queue of another shard", async (bench) => {
     const owners = [
@@ -298,7 +298,7 @@ function outboundRules(rule: Rule): void {
     });
   });
 
-  rule("outbound: is not an item of its slot", async (bench) => {
+  rule("outbound: not returned as an item of its slot", async (bench) => {
     await bench.send([outboundItem(7, { sourceId: "s", early: true })]);
     expect(await bench.items(1)).toEqual([]);
     expect(await bench.sources(1, ["s"])).toEqual([]);

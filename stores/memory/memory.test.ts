@@ -21,7 +21,7 @@ async function opened(): Promise<OpenedStore> {
   };
 }
 
-test("openMemoryStore: without an image nothing is kept, with one its tag is", async () => {
+test("openMemoryStore: keeps nothing without an image, and the tag with one", async () => {
   const image = new MemoryImage("kept");
   expect((await openMemoryStore({ tag, image }).store.load()).tags).toBe("kept");
   expect((await openMemoryStore({ tag }).store.load()).tags).toBe(tag);

@@ -17,7 +17,7 @@ function ranksFrom(list: ReturnType<typeof setup>, rank: number, count: number):
   return ranks;
 }
 
-test("empty list: nothing is found, removed or walked", () => {
+test("empty list: finds, removes and walks nothing", () => {
   const list = setup();
   expect(list.values()).toEqual([]);
   expect(list.get({ rank: 1 })).toBeUndefined();
@@ -25,14 +25,14 @@ test("empty list: nothing is found, removed or walked", () => {
   expect(ranksFrom(list, 0, 9)).toEqual([]);
 });
 
-test("put: an equal value is replaced, also the first and the last one", () => {
+test("put: an equal value is replaced, even the first and the last one", () => {
   const list = setup();
   for (const rank of [2, 1, 3]) list.put(named(rank));
   for (const rank of [1, 2, 3]) list.put(named(rank, "new"));
   expect(list.values()).toEqual([named(1, "new"), named(2, "new"), named(3, "new")]);
 });
 
-test("walk: starts at an absent key with the next value, ends when told", () => {
+test("walk: an absent key starts at the next value, and the walk ends on request", () => {
   const list = setup();
   for (let rank = 0; rank < 5_000; rank += 2) list.put(named(rank));
   expect(ranksFrom(list, -1, 2)).toEqual([0, 2]);
@@ -45,7 +45,7 @@ test("walk: starts at an absent key with the next value, ends when told", () => 
 const scattered = (count: number): number[] =>
   Array.from({ length: count }, (_, index) => (index * 7_919) % count);
 
-test("10,000 values put and removed out of order: always in order, always found", () => {
+test("put, remove: 10,000 values in random order stay sorted and are found", () => {
   const list = setup();
   for (const rank of scattered(10_000)) list.put(named(rank));
   expect(list.values().map(({ rank }) => rank)).toEqual(

@@ -35,7 +35,7 @@ afterAll(async () => {
 describe.if(isThere)("with Debian's PostgreSQL", () => {
   describeStore("postgres of Debian", () => openNew(newStore(server?.url ?? "")), [2]);
 
-  test("pg_dump while stores are open: what it has restored is opened elsewhere, as it was", async () => {
+  test("pg_dump: a dump taken while stores are open can be restored and opened elsewhere", async () => {
     const url = server?.url ?? "";
     const shards = [0, 1].map((shard) => ({ ...newStore(url), schema: "dumped", shard }));
     const stores = await Promise.all(shards.map(openPostgresStore));

@@ -17,7 +17,7 @@ function commit(heads: Heads, changes: Partial<Changes>): void {
   heads.committed({ ...nothing, turn: { turn: 1, at: 1, tag: "" }, ...changes });
 }
 
-test("heads: what was written is known, from there to the end", () => {
+test("heads: written items are cached up to the end", () => {
   const heads = new Heads(bytesMax);
   commit(heads, { insert: [item(1, 5), item(1, 6)] });
   commit(heads, { insert: [item(1, 7)] });
@@ -27,14 +27,14 @@ test("heads: what was written is known, from there to the end", () => {
   expect(seqs(heads, span(5, 9), 2)).toEqual([5, 6]);
 });
 
-test("heads: what was removed is not offered", () => {
+test("heads: removed items are not returned", () => {
   const heads = new Heads(bytesMax);
   commit(heads, { insert: [5, 6, 7].map((seq) => item(1, seq)) });
   commit(heads, { remove: [{ slot: 1, seqs: [5] }], quarantine: [{ slot: 1, seqs: [7] }] });
   expect(seqs(heads, span(5, 8))).toEqual([6]);
 });
 
-test("heads: behind what moved into a partition nothing is known", () => {
+test("heads: the cache ends before items that moved into a partition", () => {
   const heads = new Heads(bytesMax);
   commit(heads, { insert: [item(1, 5)] });
   const to = { into: "items", item: { ...item(1, 6), sourceId: null } } as const;
@@ -45,7 +45,7 @@ test("heads: behind what moved into a partition nothing is known", () => {
   expect(seqs(heads, span(5, 8))).toEqual([5, 6, 7]);
 });
 
-test("heads: a partition whose head went back is read again", () => {
+test("heads: a partition whose head moved back is read again", () => {
   const heads = new Heads(bytesMax);
   heads.add(span(1, 10), [read(3), read(8)]);
   expect(seqs(heads, span(4, 10))).toEqual([8]);
@@ -66,7 +66,7 @@ test("heads: memory is bounded", () => {
   expect(heads.endOf({ slot: 3, from: 1, before: 51 })).toBe(51);
 });
 
-test("heads: whatever happens, what is known is what there is", () => {
+test("heads: after random changes the cache equals the store", () => {
   const step = fc.record({
     kind: fc.constantFrom("write", "write", "move in", "take", "pass", "read"),
     count: fc.integer({ min: 1, max: 4 }),

@@ -28,7 +28,7 @@ async function script(text: string): Promise<void> {
   await admin.close();
 }
 
-test("takeOver: where the database's clock was set back, from an owner that has renewed nothing", async () => {
+test("takeOver: after the database's clock was set back, an owner that does not renew can be replaced", async () => {
   const nodes = await open("owners", oneDatabase(1));
   const heartbeatOf = async (node: Self, epoch: number | null) => {
     const { shards, now } = await nodes.heartbeat(
@@ -139,7 +139,7 @@ test("requestDrain: outlasts heartbeats, until it is undone or another process h
   await nodes.close();
 });
 
-test("open: each database has the rows of its own shards, and what it recorded of the cluster", async () => {
+test("open: each database has the rows of its own shards, and the recorded cluster", async () => {
   const shape = (database: number): ClusterShape => ({ shards: 5, database, databases: 2 });
   const config = { url: server.url, schema: "second" };
   expect(await clusterIn(config)).toBe(null);
@@ -154,7 +154,7 @@ test("open: each database has the rows of its own shards, and what it recorded o
   await second.close();
 });
 
-test("open: another number of shards or databases, or another place of the database, is refused", async () => {
+test("open: another number of shards or databases, or another order of databases, is refused", async () => {
   const shape = { shards: 4, database: 1, databases: 2 };
   await (await open("shaped", shape)).close();
   const refusal = async (change: Partial<ClusterShape>) =>
@@ -172,7 +172,7 @@ test("open: another number of shards or databases, or another place of the datab
   await (await open("shaped", shape)).close();
 });
 
-test("open: fewer shards than databases are refused, and nothing is made", async () => {
+test("open: fewer shards than databases are refused, and nothing is created", async () => {
   expect(await failureOf(open("empty", { shards: 1, database: 0, databases: 2 }))).toEqual({
     fault: "unusable",
     message: "the cluster has too few shards; got 1 for 2 databases",
@@ -206,7 +206,7 @@ test("openPostgresStore: a node opens the shards that it owns, and no others", a
   await nodes.close();
 });
 
-test("openPostgresStore: a node whose takeover is lost reports the commits that are lost with it, once", async () => {
+test("openPostgresStore: a node whose takeover is lost reports the commits lost with it, once", async () => {
   const nodes = await open("lost", oneDatabase(1));
   const opening = (self: Self, epoch: number, acknowledged: Acknowledged) =>
     openPostgresStore({

@@ -22,7 +22,7 @@ describe.if(existsSync(pgbouncerPath))("with pgbouncer", () => {
 
   describeStore("postgres behind pgbouncer", () => openNew(newPooled()), [3, 4]);
 
-  test("who lost the shard writes nothing any more", async () => {
+  test("pgbouncer: a former owner of the shard can no longer write", async () => {
     const options = newPooled();
     const first = await openPostgresStore(options);
     await commit(first.store, 1, { insert: [item(1, 1)] });

@@ -24,19 +24,19 @@ test("open: one server at a time has a shard", async () => {
   for (const { store } of [other, second]) await store.close();
 });
 
-test("open: a store is for a test clock or for use", async () => {
+test("open: a store is either for a test clock or not", async () => {
   const options = newStore(server.url);
   await (await openPostgresStore({ ...options, testClock: true })).store.close();
   expect(await faultOf(openPostgresStore(options))).toBe("unusable");
   await (await openPostgresStore({ ...options, testClock: null })).store.close();
 });
 
-test("open: what can be reached nowhere may be there at the next try", async () => {
+test("open: an unreachable database may be reachable at the next attempt", async () => {
   const url = "postgres://holdfast@127.0.0.1:1/postgres";
   expect(await faultOf(openPostgresStore(newStore(url)))).toBe("failed");
 });
 
-test("commit, load: whoever lost the shard writes nothing any more, and tells nothing of it", async () => {
+test("commit, load: a former owner can neither write nor load, and reports nothing", async () => {
   const options = newStore(server.url);
   const first = await openPostgresStore(options);
   await commit(first.store, 1, { insert: [item(1, 1)] });
@@ -60,7 +60,7 @@ test("commit, load: whoever lost the shard writes nothing any more, and tells no
   await database.close();
 });
 
-test("commit: a session that is cut fails, and what it had written is there", async () => {
+test("commit: a session that is cut fails, and its committed writes are stored", async () => {
   const options = newStore(server.url);
   const first = await openPostgresStore(options);
   await commit(first.store, 1);
@@ -90,7 +90,7 @@ test.each([["{"], ['{"queueId":1,"definition":{}}']])(
   },
 );
 
-test("tallies: are told by the turns, and folded before those go", async () => {
+test("tallies: recorded by the turns, and folded before those are removed", async () => {
   const options = newStore(server.url);
   let { store } = await openPostgresStore(options);
   const reopened = async () => {

@@ -11,7 +11,7 @@ import { testServer } from "./testing/server.ts";
 
 const server = testServer();
 
-test("heads: a backlog is read on where its known part ends, and no part of it twice", async () => {
+test("heads: a backlog is read from the end of its cached part, and no part of it twice", async () => {
   const options = newStore(server.url);
   const { store } = await openPostgresStore(options);
   const before = 6_001;

@@ -57,7 +57,7 @@ describe.if(isReplicatedThere)("with a synchronous standby", () => {
     "1 (walreceiver)",
     "FIRST 1 (walreceiver, other)",
     "any 1 (walreceiver, other)",
-  ])("commit: what its standby has is acknowledged, with %j", async (names) => {
+  ])("commit: acknowledged once the standby has it, with %j", async (names) => {
     await wait(names);
     const { store } = await openPostgresStore(newStrict());
     for (const turn of [1, 2, 3]) await commit(store, turn);
@@ -68,7 +68,7 @@ describe.if(isReplicatedThere)("with a synchronous standby", () => {
     ["is emptied", false, "commits wait for no standby any more"],
     ["is emptied and set again", true, "it is not known whether a standby has what was committed"],
   ])(
-    "commit: one whose wait ends because synchronous_standby_names %s is not acknowledged",
+    "commit: not acknowledged if its wait ends because synchronous_standby_names %s",
     async (_, isSetAgain, message) => {
       const options = newStrict();
       const { store } = await openPostgresStore(options);
@@ -95,7 +95,7 @@ describe.if(isReplicatedThere)("with a synchronous standby", () => {
     },
   );
 
-  test("open: what the last owner wrote is not read while no standby has the beginning of the next", async () => {
+  test("open: the last owner's writes are not read until a standby has the beginning of the new owner", async () => {
     const options = newStrict();
     const { store } = await openPostgresStore(options);
     await commit(store, 1);
@@ -114,7 +114,7 @@ describe.if(isReplicatedThere)("with a synchronous standby", () => {
     }
   });
 
-  test("open: a role that does not see what standbys have is refused", async () => {
+  test("open: a role that cannot read the state of standbys is refused", async () => {
     await admin.script("CREATE ROLE blind LOGIN; GRANT CREATE ON DATABASE postgres TO blind");
     const url = Object.assign(new URL(database.primary.url), { username: "blind" }).href;
     const options = { ...newStrict(), url };

@@ -65,7 +65,7 @@ test("replace: commits of a server behind a pooler since the opening are kept, a
   expect(await turnsIn(place, 1)).toEqual([1, 2, 3]);
 });
 
-test("replace: a commit under way is waited for", async () => {
+test("replace: waits for a commit in progress", async () => {
   const place = await shardsOf(1);
   const replacement = await openReshardSchemas(place, 2, newTag);
   const chain = `${place.schema}_0.turn`;
@@ -81,7 +81,7 @@ test("replace: a commit under way is waited for", async () => {
   expect(await schemasIn(place)).toBe(1);
 });
 
-test("replace: the new schemas take the place of the old ones", async () => {
+test("replace: the new schemas replace the old ones", async () => {
   const place = await shardsOf(2);
   const replacement = await openReshardSchemas(place, 1, newTag);
   await replacement.replace();
@@ -113,7 +113,7 @@ test("open: refused while a server has a shard", async () => {
   expect(await schemasIn(place)).toBe(2);
 });
 
-test("open: schemas that a killed reshard left are dropped, behind a gap as well", async () => {
+test("open: schemas left by a killed reshard are dropped, even behind a gap", async () => {
   const place = await shardsOf(1);
   const fresh = { ...place, schema: `${place.schema}_resharding` };
   for (const shard of [1, 7]) {
@@ -149,7 +149,7 @@ test("open: schemas and tables of another role are refused, and left alone", asy
 
 const self = { url: "http://a", key: "", version: "", isDraining: false };
 
-test("replace: of a cluster, all shards of the new number are free, and their epochs go on", async () => {
+test("replace: in a cluster, all shards of the new number are free, and their epochs continue", async () => {
   const place = newStore(server.url);
   const open = (shards: number) =>
     PostgresNodes.open({

@@ -61,7 +61,7 @@ test("migrate: a new schema has the newest format and its content at once", asyn
   ]);
 });
 
-test("migrate: an older schema goes through every step, once, and gets nothing new besides", async () => {
+test("migrate: an older schema takes every step once, and nothing else", async () => {
   await migrate(connection, name, oldest, content);
   expect(await format()).toBe(1);
   for (let start = 0; start < 2; start += 1) {
@@ -78,7 +78,7 @@ test("migrate: an older schema goes through every step, once, and gets nothing n
   expect(await shape()).toEqual(upgraded);
 });
 
-test("migrate: whoever comes at the same time finds it made, and takes no step again", async () => {
+test("migrate: a concurrent migration finds it done, and takes no step again", async () => {
   const others = await Promise.all(
     Array.from({ length: 4 }, () => Connection.open({ url: server.url })),
   );
@@ -92,7 +92,7 @@ test("migrate: whoever comes at the same time finds it made, and takes no step a
   for (const other of others) await other.close();
 });
 
-test("migrate: a step that fails leaves nothing of itself, and those before it hold", async () => {
+test("migrate: a step that fails leaves no change, and earlier steps stay", async () => {
   await migrate(connection, name, oldest, content);
   const broken = { ...newest, upgrades: [step, `${last}; INSERT INTO nowhere VALUES (1)`] };
   expect((await failureOf(migrate(connection, name, broken))).fault).toBe("failed");
@@ -105,7 +105,7 @@ test("migrate: a step that fails leaves nothing of itself, and those before it h
   expect(await format()).toBe(3);
 });
 
-test("migrate: a new schema whose text fails is not there", async () => {
+test("migrate: a new schema whose creation fails does not exist", async () => {
   const broken = { ...newest, text: `${newest.text}; INSERT INTO nowhere VALUES (1)` };
   expect((await failureOf(migrate(connection, name, broken))).fault).toBe("failed");
   expect(await shape()).toEqual([]);

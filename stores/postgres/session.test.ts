@@ -45,7 +45,7 @@ async function until(condition: string): Promise<void> {
 const timesOf =
   "SELECT prepare_time::text FROM pg_prepared_statements WHERE statement = convert_from($1::bytea, 'UTF8')";
 
-test("commit: a database that is silent is given up, and what was sent to it comes before the reopening or never", async () => {
+test("commit: an unresponsive database is abandoned, and its commits take effect before the reopening or never", async () => {
   using time = stillTime();
   const options = { ...newStore(server.url), silenceMs };
   const first = await openPostgresStore(options);
@@ -82,7 +82,7 @@ test.each<[name: string, work: (backend: Backend) => Promise<unknown>]>([
   await inTime(time, backend.store.close());
 });
 
-test("open: a database that does not take the beginning of an owner is given up", async () => {
+test("open: a database that does not store the beginning of an owner is abandoned", async () => {
   const options = newStore(server.url);
   const { store } = await openPostgresStore(options);
   await store.close();
@@ -95,7 +95,7 @@ test("open: a database that does not take the beginning of an owner is given up"
   await admin.script("COMMIT");
 });
 
-test("load: what the database has much to say of takes as long as it speaks", async () => {
+test("load: a large result may take as long as data arrives", async () => {
   using time = stillTime();
   const connection = await Connection.open({ url: server.url, silenceMs });
   const numbers = [1, 2, 3, 4];
@@ -117,7 +117,7 @@ test("load: what the database has much to say of takes as long as it speaks", as
   await connection.close();
 });
 
-test("commit: one that the database stopped replicating is not acknowledged, and counted once it is found", async () => {
+test("commit: a commit that is no longer replicated is not acknowledged, and is counted once it is found", async () => {
   const options = { ...newStore(server.url), acknowledged: acknowledgedOf(1) };
   const { store } = await openPostgresStore(options);
   await commit(store, 1);
@@ -140,7 +140,7 @@ test("commit: one that the database stopped replicating is not acknowledged, and
   expect(fatesOf(options.acknowledged)).toEqual({ lost: 0, held: 1, notHeld: 0 });
 });
 
-test("commit: one that had no effect for others' sake is made again", async () => {
+test("commit: a commit refused because of concurrent ones is retried", async () => {
   const options = newStore(server.url);
   const { store } = await openPostgresStore(options);
   const schema = `${options.schema}_0`;
@@ -162,7 +162,7 @@ test.each([
   ["40003", "has an outcome that is unknown", "failed"],
   ["25006", "has an outcome that is unknown", "failed"],
   ["53100", "had no effect, as the database is full", "full"],
-])("commit: what fails with %s %s", async (code, _, fault) => {
+])("commit: a failure with %s %s", async (code, _, fault) => {
   const options = { ...newStore(server.url), acknowledged: acknowledgedOf(1) };
   const { store } = await openPostgresStore(options);
   const schema = `${options.schema}_0`;
@@ -181,7 +181,7 @@ test.each([
 
 const prepared = "SELECT count(*) FROM pg_prepared_statements";
 
-test("rows: of many statements only some stay prepared, and any can be repeated", async () => {
+test("rows: a bounded number of statements stays prepared, and any can be repeated", async () => {
   const connection = await Connection.open({ url: server.url });
   const all = Array.from({ length: 300 }, (_, number) => number);
   const rows = (number: number) => connection.rows(`SELECT ${number}, $1::bigint`, [number]);
@@ -194,7 +194,7 @@ test("rows: of many statements only some stay prepared, and any can be repeated"
   await connection.close();
 });
 
-test("rows: a statement that is used again and again stays prepared", async () => {
+test("rows: a frequently used statement stays prepared", async () => {
   const connection = await Connection.open({ url: server.url });
   const often = "SELECT 'often', $1::bigint";
   await connection.rows(often, [0]);
@@ -207,7 +207,7 @@ test("rows: a statement that is used again and again stays prepared", async () =
   await connection.close();
 });
 
-test("rows: a statement that fails is not given back twice", async () => {
+test("rows: a failed statement is not released twice", async () => {
   const connection = await Connection.open({ url: server.url });
   for (let number = 0; number < 2 * preparedMax; number += 1) {
     const failed = connection.rows(`SELECT $1::bigint FROM missing_${number}`, [1]);
@@ -217,7 +217,7 @@ test("rows: a statement that fails is not given back twice", async () => {
   await connection.close();
 });
 
-test("open: a session that would lose what it acknowledges is refused", async () => {
+test("open: a session without durable commits is refused", async () => {
   const url = `${server.url}?options=-c%20synchronous_commit%3Doff`;
   const options = { ...newStore(url), pooler: "transaction" as const };
   expect(await failureOf(openPostgresStore(options))).toEqual({
@@ -226,7 +226,7 @@ test("open: a session that would lose what it acknowledges is refused", async ()
   });
 });
 
-test("open: where a replica is required, commits have to wait for one", async () => {
+test("open: if a replica is required, commits have to wait for one", async () => {
   const options = { ...newStore(server.url), requireReplica: true };
   const expected = "expected synchronous_standby_names with a standby";
   expect(await failureOf(openPostgresStore(options))).toEqual({
@@ -235,14 +235,14 @@ test("open: where a replica is required, commits have to wait for one", async ()
   });
 });
 
-test("open: of several hosts the first that can be reached is taken", async () => {
+test("open: the first reachable host is used", async () => {
   const hosts = server.url.replace("@", "@127.0.0.1:1,");
   const { store } = await openPostgresStore(newStore(hosts));
   await commit(store, 1);
   await store.close();
 });
 
-test("open: commits that were acknowledged and are gone are told once", async () => {
+test("open: lost acknowledged commits are reported once", async () => {
   const options = { ...newStore(server.url), acknowledged: acknowledgedOf(3), shard: 1 };
   const first = await openPostgresStore(options);
   await commit(first.store, 1, { tally: [tally(1, { nextSeq: 7 }), tally(2, { nextSeq: 5 })] });
@@ -271,7 +271,7 @@ test("open: commits that were acknowledged and are gone are told once", async ()
   await store.close();
 });
 
-test("open: a shard of which nothing is left is told once too, and goes on", async () => {
+test("open: a shard without any data is reported once too, and continues", async () => {
   const options = { ...newStore(server.url), acknowledged: acknowledgedOf(1) };
   const first = await openPostgresStore(options);
   for (const turn of [1, 2, 3]) await commit(first.store, turn);
@@ -287,7 +287,7 @@ test("open: a shard of which nothing is left is told once too, and goes on", asy
   expect(fatesOf(options.acknowledged)).toEqual(told);
 });
 
-test("commit: what another owner has kept from the chain is not counted as unknown", async () => {
+test("commit: a commit that another owner has fenced is not counted as unknown", async () => {
   const acknowledged = acknowledgedOf(1);
   // Behind a pooler no session lock prevents the second opening.
   const options = { ...newStore(server.url), pooler: "transaction" as const, acknowledged };

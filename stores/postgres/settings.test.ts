@@ -47,7 +47,7 @@ test.each([
   ["synchronous_commit", "off"],
   ["exit_on_error", "on"],
 ])(
-  "open: what a store writes and reads does not depend on %s '%s' of its role",
+  "open: reads and writes of a store do not depend on %s '%s' of its role",
   async (name, value) => {
     const options = await storeWith({ [name]: value });
     const { store } = await openPostgresStore(options);
@@ -62,7 +62,7 @@ test.each([
   },
 );
 
-test("commit: one that waits for a lock is not cancelled by timeouts of its role", async () => {
+test("commit: a commit waiting for a lock is not cancelled by timeouts of its role", async () => {
   const timeouts = { statement_timeout: "400ms", lock_timeout: "400ms" };
   // Not in every tested version.
   const all = { ...timeouts, transaction_timeout: "400ms" };
@@ -86,7 +86,7 @@ test("commit: one that waits for a lock is not cancelled by timeouts of its role
   await store.close();
 });
 
-test("commit: a session that was idle for longer than idle_session_timeout of its role is still there", async () => {
+test("commit: a session idle for longer than idle_session_timeout of its role stays open", async () => {
   const options = await storeWith({ idle_session_timeout: "400ms" });
   const { store } = await openPostgresStore(options);
   const impatient = new Client({ connectionString: options.url });
@@ -126,7 +126,7 @@ test("commit: the warning of a cancelled wait for a standby is received, whateve
   }
 });
 
-test("open: options in the URL take none of the session's settings away", async () => {
+test("open: options in the URL override none of the session's settings", async () => {
   const options = newStore(server.url);
   const url = `${server.url}?options=-c%20bytea_output%3Descape`;
   const { store } = await openPostgresStore({ ...options, url });
@@ -160,14 +160,14 @@ test.each([
   ["client_min_messages", "notice"],
   ["idle_session_timeout", "1min"],
   ["jit", "on"],
-])("open: behind a pooler, %s '%s' of the role is no harm", async (name, value) => {
+])("open: behind a pooler, %s '%s' of the role is accepted", async (name, value) => {
   const options = await storeWith({ [name]: value });
   const { store } = await openPostgresStore({ ...options, pooler: "transaction" });
   await commit(store, 1);
   await store.close();
 });
 
-test("read: a setting that changes behind a pooler gives no wrong payload", async () => {
+test("read: a setting that changes behind a pooler causes no wrong payload", async () => {
   const options = { ...newStore(server.url), pooler: "transaction" as const };
   const { store } = await openPostgresStore(options);
   const receipts = new TextEncoder().encode("abcdefgh");

@@ -43,17 +43,17 @@ function numberAt(page: Buffer, at: number): number {
 const now = 1_772_369_580_000;
 const plain = { createdAt: now, queuedAt: now, expireDeadline: now + 86_400_000, payload: "x" };
 
-test("a plain item with a payload of one byte is a record of 37", async () => {
+test("bytes: a plain item with a payload of one byte is a record of 37 bytes", async () => {
   expect(await recordsOf([item(0, 1, plain)])).toEqual([37]);
 });
 
-test("a plain item of a pack costs its payload and eight bytes", async () => {
+test("bytes: a plain item in a pack costs its payload and eight bytes", async () => {
   // The second checksum is a smaller number, which takes two bytes less.
   expect(await recordsOf(alike(0, 1, 11, plain))).toEqual([128]);
   expect(await recordsOf(alike(0, 1, 21, plain))).toEqual([216]);
 });
 
-test("headers cost those items that have them", async () => {
+test("bytes: only items with headers pay for them", async () => {
   const headers = '{"of":"a"}';
   expect(await recordsOf([item(0, 1, { ...plain, headers })])).toEqual([37 + headers.length]);
 });

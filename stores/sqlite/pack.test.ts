@@ -67,7 +67,7 @@ async function items(store: Store, from = 0, before = end): Promise<readonly Rea
 const counts = (items: readonly Item[]): number[] =>
   packsOf(items, packBytesMax).map(({ length }) => length);
 
-test("packsOf: neighbours that share instants and attempts go together, whatever their texts", () => {
+test("packsOf: neighbours with equal instants and attempts share a pack, whatever their texts", () => {
   expect(counts(alike(1, 0, 10))).toEqual([10]);
   expect(counts([...alike(1, 0, 2, { kind: "a" }), ...alike(1, 2, 4, { reference: "b" })])).toEqual(
     [4],
@@ -79,13 +79,13 @@ test("packsOf: neighbours that share instants and attempts go together, whatever
   expect(counts([...alike(1, 0, 2), ...alike(1, 3, 5)])).toEqual([2, 2]);
 });
 
-test("packsOf: items of several slots that take turns go with their own", () => {
+test("packsOf: interleaved items of several slots are packed by slot", () => {
   const other = alike(1, 0, 5).map((one) => ({ ...one, slot: 2 }));
   const mixed = alike(1, 0, 5).flatMap((one, index) => [one, other[index] as Item]);
   expect(packsOf(mixed, packBytesMax)).toEqual([alike(1, 0, 5), other]);
 });
 
-test("packsOf: what an index finds stays alone", () => {
+test("packsOf: items that an index covers stay alone", () => {
   expect(
     counts([...alike(1, 0, 2), ...alike(1, 2, 4, { early: true }), ...alike(1, 4, 6)]),
   ).toEqual([2, 1, 1, 2]);
@@ -101,7 +101,7 @@ test("packsOf: a pack is bounded by items and by payload bytes", () => {
   expect(counts(alike(1, 0, 3, { payload: new Uint8Array(packBytesMax + 1) }))).toEqual([1, 1, 1]);
 });
 
-test("commit: items that come together are one row, and leave it one by one", async () => {
+test("commit: items written together are one row, and leave it one by one", async () => {
   using files = setup();
   let store = await files.open();
   await files.commit(store, { insert: alike(1, 0, 20) });
@@ -119,7 +119,7 @@ test("commit: items that come together are one row, and leave it one by one", as
   expect(files.rows("hole")).toEqual([]);
 });
 
-test("commit: a number of a pack is never written again, whether its item is there or not", async () => {
+test("commit: a number of a pack is never written again, even if its item has left", async () => {
   using files = setup();
   const store = await files.open();
   await files.commit(store, { insert: alike(1, 0, 20) });
@@ -133,7 +133,7 @@ test("commit: a number of a pack is never written again, whether its item is the
   await store.close();
 });
 
-test("items: texts and payloads of a pack come back each to its item", async () => {
+test("items: each item of a pack gets its own texts and payload", async () => {
   using files = setup();
   const store = await files.open();
   const insert = alike(1, 0, 12).map((one, index) => ({
@@ -153,7 +153,7 @@ test.each([
   ["ASCII", (index: number) => "a".repeat(index)],
   ["one that is not", (index: number) => (index === 5 ? "é€😀" : "a".repeat(index))],
   ["halves of a pair", (index: number) => (index % 2 === 0 ? "a\ud83d" : "\ude00b")],
-])("items: payloads that are texts come back as their bytes; %s", async (_what, payloadOf) => {
+])("items: text payloads are returned as their bytes; %s", async (_what, payloadOf) => {
   using files = setup();
   const store = await files.open();
   const insert = alike(1, 0, 12).map((one, index) => ({ ...one, payload: payloadOf(index) }));
@@ -181,7 +181,7 @@ test.each([
   ["the count", "count = 4", []],
   ["the length of the sizes", "sizes = CAST(substr(sizes, 1, 32) AS BLOB)", [4]],
   ["the texts, all of them", "texts = '['", [0, 1, 2, 3, 4]],
-])("items: %s changed on disk damages the items it belongs to", async (_what, change, spoilt) => {
+])("items: %s changed on disk damages only its own items", async (_what, change, spoilt) => {
   using files = setup();
   let store = await files.open();
   const insert = alike(1, 0, 5).map((one, index) => ({ ...one, kind: `kind ${index}` }));
@@ -201,7 +201,7 @@ test.each([
   await store.close();
 });
 
-test("items: a damaged row of what has left a pack stops the store", async () => {
+test("items: a damaged row about items that left a pack stops the store", async () => {
   using files = setup();
   let store = await files.open();
   await files.commit(store, { insert: alike(1, 0, 5) });
@@ -213,7 +213,7 @@ test("items: a damaged row of what has left a pack stops the store", async () =>
   await store.close();
 });
 
-test("commit: neighbours that move to neighbouring places are packs again", async () => {
+test("commit: neighbours that move to neighbouring places form packs again", async () => {
   using files = setup();
   const store = await files.open();
   await files.commit(store, { insert: alike(1, 0, 300) });

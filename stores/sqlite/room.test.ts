@@ -111,26 +111,23 @@ afterEach(() => {
 describe.each([...diskKinds])("%s", (kind) => {
   const skipped = whyNoDisk(kind) !== null;
 
-  test.skipIf(skipped)(
-    "commit: on a full disk leases and completes find what is set aside",
-    async () => {
-      const shard = new Shard(disk(kind, 24));
-      await shard.open();
-      expect(shard.bytesOf("-ballast")).toBe(ballastBytes);
-      for (let index = 0; index < 30; index += 1) await shard.add(100_000);
-      shard.disk.fill();
-      await shard.addUntilFull(100_000);
-      expect(shard.isFull).toBe(true);
-      expect(shard.bytesOf("-ballast")).toBeLessThan(ballastBytes);
-      // Other programs take the remaining space, and the log is reused repeatedly.
-      shard.disk.fill();
-      await shard.finish(20);
-      await shard.close();
-    },
-  );
+  test.skipIf(skipped)("commit: on a full disk leases and completes use the reserve", async () => {
+    const shard = new Shard(disk(kind, 24));
+    await shard.open();
+    expect(shard.bytesOf("-ballast")).toBe(ballastBytes);
+    for (let index = 0; index < 30; index += 1) await shard.add(100_000);
+    shard.disk.fill();
+    await shard.addUntilFull(100_000);
+    expect(shard.isFull).toBe(true);
+    expect(shard.bytesOf("-ballast")).toBeLessThan(ballastBytes);
+    // Other programs take the remaining space, and the log is reused repeatedly.
+    shard.disk.fill();
+    await shard.finish(20);
+    await shard.close();
+  });
 
   test.skipIf(skipped)(
-    "open: a full disk keeps no store from opening, and its reserve is there again",
+    "open: a full disk does not prevent an opening, and the reserve is restored",
     async () => {
       const shard = new Shard(disk(kind, 24));
       await shard.open();
@@ -149,7 +146,7 @@ describe.each([...diskKinds])("%s", (kind) => {
   );
 
   test.skipIf(skipped)(
-    "tidy: once there is room, what was used of the reserve is set aside again",
+    "tidy: once there is room, the used part of the reserve is restored",
     async () => {
       const shard = new Shard(disk(kind, 24));
       await shard.open();
@@ -172,7 +169,7 @@ describe.each([...diskKinds])("%s", (kind) => {
   );
 
   test.skipIf(skipped)(
-    "errors: a write that fails, or a file that cannot be made, is named by what the disk has",
+    "errors: a failed write, or a file that cannot be created, is reported by the state of the disk",
     () => {
       const full = disk(kind, 8);
       const path = join(full.path, "shard-0.db");
@@ -190,7 +187,7 @@ describe.each([...diskKinds])("%s", (kind) => {
   );
 
   test.skipIf(skipped)(
-    "tidy: what is finished makes room for more, whoever else fills the disk",
+    "tidy: completed items make room for more, even if others fill the disk",
     async () => {
       const shard = new Shard(disk(kind, 24));
       await shard.open();
@@ -206,25 +203,22 @@ describe.each([...diskKinds])("%s", (kind) => {
     },
   );
 
-  test.skipIf(skipped)(
-    "relieve, tidy, backup: without room nothing fails but the copy",
-    async () => {
-      const shard = new Shard(disk(kind, 24), { ballastBytes: 0 });
-      await shard.open();
-      while (await shard.add(100_000));
-      shard.disk.fill();
-      const { maintenance } = shard.backend;
-      await maintenance.relieve();
-      while (await maintenance.tidy());
-      const copy = maintenance.backup(shard.disk.path);
-      expect(await copy.catch((cause) => cause.fault)).toBeOneOf([null, "full"]);
-      const { length } = await shard.items();
-      await shard.close();
-      rmSync(join(shard.disk.path, "shard-0.db"), { force: true });
-      shard.disk.fill();
-      await shard.open();
-      expect(await shard.items()).toHaveLength(length);
-      await shard.close();
-    },
-  );
+  test.skipIf(skipped)("relieve, tidy, backup: without room only the copy fails", async () => {
+    const shard = new Shard(disk(kind, 24), { ballastBytes: 0 });
+    await shard.open();
+    while (await shard.add(100_000));
+    shard.disk.fill();
+    const { maintenance } = shard.backend;
+    await maintenance.relieve();
+    while (await maintenance.tidy());
+    const copy = maintenance.backup(shard.disk.path);
+    expect(await copy.catch((cause) => cause.fault)).toBeOneOf([null, "full"]);
+    const { length } = await shard.items();
+    await shard.close();
+    rmSync(join(shard.disk.path, "shard-0.db"), { force: true });
+    shard.disk.fill();
+    await shard.open();
+    expect(await shard.items()).toHaveLength(length);
+    await shard.close();
+  });
 });

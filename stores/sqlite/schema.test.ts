@@ -46,7 +46,7 @@ function oldFile(): Database {
   return database;
 }
 
-test("migrate: a new file has the newest format at once, our mark and a tag", () => {
+test("migrate: a new file has the newest format at once, the application id and a tag", () => {
   using database = new Database(":memory:");
   migrate(database, newest, newTag);
   expect(format(database)).toEqual([[3]]);
@@ -54,7 +54,7 @@ test("migrate: a new file has the newest format at once, our mark and a tag", ()
   expect(read(database, "SELECT tag FROM identity")).toEqual([[tag]]);
 });
 
-test("migrate: an older file goes through every step, once, and keeps its tag", () => {
+test("migrate: an older file takes every step once, and keeps its tag", () => {
   using database = oldFile();
   expect(format(database)).toEqual([[1]]);
   for (let start = 0; start < 2; start += 1) {
@@ -71,7 +71,7 @@ test("migrate: an older file goes through every step, once, and keeps its tag", 
   expect(shape(database)).toEqual(shape(fresh));
 });
 
-test("migrate: a file between two formats needs only the steps that are left", () => {
+test("migrate: a file between two formats takes only the remaining steps", () => {
   using database = oldFile();
   const [step = ""] = newest.upgrades;
   migrate(database, { ...newest, upgrades: [step] }, noTag);
@@ -83,7 +83,7 @@ test("migrate: a file between two formats needs only the steps that are left", (
   ]);
 });
 
-test("migrate: a step that fails leaves nothing of itself, and those before it hold", () => {
+test("migrate: a step that fails leaves no change, and earlier steps stay", () => {
   using database = oldFile();
   const [step = "", last = ""] = newest.upgrades;
   const broken = { ...newest, upgrades: [step, `${last}; INSERT INTO nowhere VALUES (1)`] };
@@ -98,7 +98,7 @@ test("migrate: a step that fails leaves nothing of itself, and those before it h
   expect(format(database)).toEqual([[3]]);
 });
 
-test("migrate: a new file whose schema fails stays a new one", () => {
+test("migrate: a new file whose schema fails stays new", () => {
   using database = new Database(":memory:");
   const broken = { ...newest, text: `${newest.text}; INSERT INTO nowhere VALUES (1)` };
   expect(faultOf(() => migrate(database, broken, newTag))).toBeInstanceOf(Error);
@@ -119,7 +119,7 @@ test("migrate: a later format and a file of another program are refused and left
   expect(read(foreign, "SELECT name FROM sqlite_schema")).toEqual([["mine"]]);
 });
 
-test.each([true, false])("migrate: a file of a test clock is its for good; %p", (testClock) => {
+test.each([true, false])("migrate: a file of a test clock stays one; %p", (testClock) => {
   using database = new Database(":memory:");
   migrate(database, newest, { ...newTag, testClock });
   const was = shape(database);

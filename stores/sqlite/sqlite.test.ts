@@ -118,7 +118,7 @@ async function opened(syncer: Syncer | null): Promise<OpenedStore> {
   };
 }
 
-test("statements: none is compiled anew for each number of rows that is asked for", async () => {
+test("statements: none is compiled again for each number of rows", async () => {
   const prepared = Database.prototype.prepare;
   const texts: string[] = [];
   const prepare = spyOn(Database.prototype, "prepare").mockImplementation(function (
@@ -138,7 +138,7 @@ test("statements: none is compiled anew for each number of rows that is asked fo
   expect(texts.filter((text) => /LIMIT \?\d+(?! \+ 0)/.test(text))).toEqual([]);
 });
 
-test("open: a second connection is refused while the first has the file, and let in afterwards", async () => {
+test("open: a second connection is refused while the first has the file, and accepted afterwards", async () => {
   using files = setup();
   const { store } = await files.open();
   expect(await faultOf(files.open())).toBe("locked");
@@ -146,7 +146,7 @@ test("open: a second connection is refused while the first has the file, and let
   await (await files.open()).store.close();
 });
 
-test("open: a folder that is missing, no database and a file of another program are refused", async () => {
+test("open: a missing folder, a file that is not a database, and a file of another program are refused", async () => {
   using files = setup();
   expect(await faultOf(files.open({ path: `${files.options.path}/nowhere/x.db` }))).toBe(
     "unusable",
@@ -185,7 +185,7 @@ test.skipIf(process.platform !== "linux").each([
       return () => rmSync(path);
     },
   ],
-])("open: where %s, no file stays open or locked", async (_, spoil) => {
+])("open: if %s, no file stays open or locked", async (_, spoil) => {
   using files = setup({ ballastBytes: 65_536 });
   await (await files.open()).store.close();
   const mend = spoil(files);
@@ -195,7 +195,7 @@ test.skipIf(process.platform !== "linux").each([
   await (await files.open()).store.close();
 });
 
-test("open: a reserve of which only a part was written is made whole", async () => {
+test("open: a partly written reserve is completed", async () => {
   using files = setup({ ballastBytes: 65_536 });
   const path = `${files.options.path}-ballast`;
   writeFileSync(path, new Uint8Array(1_000));
@@ -237,7 +237,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("open: the file gives space back by pieces, logs ahead, and carries our mark", async () => {
+test("open: the file frees space in pieces, uses write-ahead logging, and has the application id", async () => {
   using files = setup();
   await (await files.open()).store.close();
   const database = new Database(files.options.path);
@@ -275,7 +275,7 @@ test.each(["payload", "kind", "created_at", "attempts", "expire_deadline"])(
   },
 );
 
-test("commit: a move of damaged items names all of them, and nothing is written", async () => {
+test("commit: a move of damaged items reports all of them, and nothing is written", async () => {
   using files = setup();
   const { store: first } = await files.open();
   await commit(first, {
@@ -332,7 +332,7 @@ test("commit: a move of damaged items names all of them, and nothing is written"
   await store.close();
 });
 
-test("outbound: a damaged item is read as such, and set aside by its number", async () => {
+test("outbound: a damaged item is returned as damaged, and set aside by its number", async () => {
   using files = setup();
   const { store: first } = await files.open();
   const sent = [1, 2].map((seq) => outboundItem(seq));
@@ -377,7 +377,7 @@ test.each([
 });
 
 test.each([["until = until + 1"], ["key = key + 1"], ["check_sum = check_sum + 1"]])(
-  "read: a unique key whose row is damaged is not taken, and can be again; %s",
+  "read: a unique key in a damaged row is not taken, and can be taken again; %s",
   async (change) => {
     using files = setup();
     const { store: first } = await files.open();
@@ -421,7 +421,7 @@ test("load: a store without its identity is damaged", async () => {
   await store.close();
 });
 
-test("commit: without room nothing is written, and what removes goes on", async () => {
+test("commit: without room nothing is written, and removals continue", async () => {
   using files = setup({ pagesMax: 60 });
   const { store } = await files.open();
   await commit(store, { insert: many(20, 1_000) });
@@ -438,7 +438,7 @@ test("commit: without room nothing is written, and what removes goes on", async 
   await store.close();
 });
 
-test("relieve: the log goes to the file between turns once it is long, and never in a commit", async () => {
+test("relieve: a long log is copied to the file between turns, and never in a commit", async () => {
   using files = setup();
   const { store, maintenance } = await files.open();
   const empty = maintenance.size().fileBytes;
@@ -497,7 +497,7 @@ test("open: a log with a flipped bit in its middle is refused, unless its loss i
   expect(readFileSync(`${copy}-wal-damaged-1`)).toEqual(log);
 });
 
-test("countItems: what a slot has below its next number, without items that left", async () => {
+test("countItems: counts the items of a slot below its next number, without those that left", async () => {
   using files = setup();
   const { store, maintenance } = await files.open();
   await commit(store, {
@@ -532,7 +532,7 @@ test("backup: the file stays locked for other processes", async () => {
   await store.close();
 });
 
-test("backup: the thread goes on while the file is copied, and the copy is whole", async () => {
+test("backup: the thread continues while the file is copied, and the copy is complete", async () => {
   using files = setup();
   const { store, maintenance } = await files.open();
   await commit(store, { insert: [item(1, 0, { payload: new Uint8Array(1_000_000) })] });

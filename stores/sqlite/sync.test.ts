@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
     await store.close();
   });
 
-  test("commit: what is not synced yet is read at once, and marked when it is", async () => {
+  test("commit: a commit is readable before its sync, and marked after it", async () => {
     const { path, open } = setup();
     const { store } = await open();
     const before = bytesOf(`${path}-mark`);
@@ -133,7 +133,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
   });
 
   test.each([".db", ".db-wal"])(
-    "relieve: a sync of %s that fails, even for lack of room, is a failure; nothing is lost",
+    "relieve: a failed sync of %s, even for lack of room, is a failure, and nothing is lost",
     async (ending) => {
       const { path, open } = setup();
       const syncer = new ControlledSyncer();
@@ -158,7 +158,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
     },
   );
 
-  test("commit: a sync that fails is a failure, and no commit follows", async () => {
+  test("commit: a failed sync is a failure, and no commit follows", async () => {
     const syncer = new ControlledSyncer();
     const { store } = await setup().open({ syncer });
     syncer.before = async () => {
@@ -192,7 +192,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
     await again.store.close();
   });
 
-  test("tidy: pages that are given back are synced before the next commit", async () => {
+  test("tidy: freed pages are synced before the next commit", async () => {
     const syncer = new ControlledSyncer();
     const { store, maintenance } = await setup().open({ syncer });
     await insert(store, 0, longLogBytes);
@@ -205,7 +205,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
   });
 });
 
-test("commit: nothing is left to sync if SQLite syncs, or with durability normal", async () => {
+test("commit: no sync is left if SQLite syncs itself, or with durability normal", async () => {
   const { open } = setup();
   for (const how of [{ syncer: null }, { durability: "normal" }] as const) {
     const { store } = await open(how);
@@ -234,7 +234,7 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
   }
 
   test.each(["full", "normal"])(
-    "the thread of a store never syncs, and goes on while the disk stalls; durability %s",
+    "sync: the thread of a store never syncs, and continues while the disk stalls; durability %s",
     async (durability) => {
       const { directory } = await made();
       const trace = join(directory, "trace");
@@ -254,7 +254,7 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
   );
 
   test.each(["full", "normal"])(
-    "frames are overwritten once the file has them, and it gets them once they are synced; %s",
+    "sync: frames are overwritten only once the file has them, and copied only once they are synced; %s",
     async (durability) => {
       const { directory } = await made();
       const trace = join(directory, "trace");

@@ -105,14 +105,14 @@ test.each([
   },
 );
 
-test("open: a log that is gone is refused", async () => {
+test("open: a missing log is refused", async () => {
   await using files = await setup();
   const folder = files.killed();
   rmSync(log(folder));
   expect(await outcome(folder)).toBe("damaged");
 });
 
-test("open: a log that is gone is no loss where the file has all of it, as when a thread ends", async () => {
+test("open: a missing log is not a loss if the file has all of it, as when a thread ends", async () => {
   await using files = await setup();
   const before = readFileSync(mark(files.live));
   await files.backend.store.close();
@@ -120,7 +120,7 @@ test("open: a log that is gone is no loss where the file has all of it, as when 
   expect(await outcome(files.live)).toBe(commitCount);
 });
 
-test("open: a log that is gone can be accepted, with what is in the file", async () => {
+test("open: a missing log can be accepted, with the content of the file", async () => {
   await using files = await setup();
   for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
   while (await files.backend.maintenance.tidy());
@@ -132,7 +132,7 @@ test("open: a log that is gone can be accepted, with what is in the file", async
   expect(await outcome(folder)).toBe(400);
 });
 
-test("open: a log that took with it a turn that only changed a queue is refused", async () => {
+test("open: a missing log with a turn that only changed a queue is refused", async () => {
   await using files = await setup();
   for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
   while (await files.backend.maintenance.tidy());
@@ -166,7 +166,7 @@ test("open: a bit that flips in the last commit is found", async () => {
   expect(await outcome(folder)).toBe("damaged");
 });
 
-test("open: a loss that is accepted once is not held against the store again", async () => {
+test("open: a loss that was accepted once is not reported again", async () => {
   await using files = await setup();
   const folder = files.killed();
   const whole = readFileSync(log(folder));
@@ -178,7 +178,7 @@ test("open: a loss that is accepted once is not held against the store again", a
   expect(await outcome(folder)).toBe(kept);
 });
 
-test("open: a commit behind the mark may be torn, as a power cut may leave it", async () => {
+test("open: a commit after the watermark may be torn, as a power cut may leave it", async () => {
   await using files = await setup();
   const early = readFileSync(mark(files.live));
   await write(files.backend, commitCount);
@@ -188,14 +188,14 @@ test("open: a commit behind the mark may be torn, as a power cut may leave it", 
   expect(await outcome(folder)).toBe(commitCount);
 });
 
-test.each([0, 5, 16, 24, 200])("open: a mark of %p other bytes says nothing", async (length) => {
+test.each([0, 5, 16, 24, 200])("open: a watermark of %p other bytes is ignored", async (length) => {
   await using files = await setup();
   const folder = files.killed();
   writeFileSync(mark(folder), new Uint8Array(length).fill(7));
   expect(await outcome(folder)).toBe(commitCount);
 });
 
-test("close: a store that was closed has neither log nor mark, and opens", async () => {
+test("close: a closed store has neither log nor watermark, and opens", async () => {
   await using files = await setup();
   const folder = files.killed();
   await (await open(folder)).store.close();
@@ -203,7 +203,7 @@ test("close: a store that was closed has neither log nor mark, and opens", async
   expect(await outcome(folder)).toBe(commitCount);
 });
 
-test("tidy: a log that is emptied on purpose is not missed", async () => {
+test("tidy: an intentionally emptied log is not reported as missing", async () => {
   await using files = await setup();
   for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
   expect(files.backend.maintenance.size().logBytes).toBeGreaterThan(1_048_576);
@@ -218,7 +218,7 @@ test("tidy: a log that is emptied on purpose is not missed", async () => {
   expect(await outcome(shorter)).toBe("damaged");
 });
 
-test("relieve: a log that was emptied is not missed before the next commit, nor is any part of it", async () => {
+test("relieve: an emptied log is not reported as missing before the next commit, nor any part of it", async () => {
   await using files = await setup();
   const { backend } = files;
   const empty = backend.maintenance.size().fileBytes;
@@ -233,7 +233,7 @@ test("relieve: a log that was emptied is not missed before the next commit, nor 
   }
 });
 
-test("tidy: a log that is emptied behind a turn with receipts is not missed", async () => {
+test("tidy: a log that is emptied after a turn with receipts is not reported as missing", async () => {
   await using files = await setup();
   const { store, maintenance } = files.backend;
   const turn = { turn: commitCount + 1, at: 1, tag: "" };
@@ -245,7 +245,7 @@ test("tidy: a log that is emptied behind a turn with receipts is not missed", as
   expect(await outcome(files.killed())).toBe(commitCount + 1);
 });
 
-test("relieve: a log that starts over has a mark of its own", async () => {
+test("relieve: a restarted log has its own watermark", async () => {
   await using files = await setup();
   const { maintenance } = files.backend;
   const empty = maintenance.size().fileBytes;
@@ -262,7 +262,7 @@ test("relieve: a log that starts over has a mark of its own", async () => {
   expect(await outcome(shorter)).toBe("damaged");
 });
 
-test("durability normal: what a power cut may take is not missed, also by a later start with full", async () => {
+test("durability normal: commits that a power cut may lose are not reported as missing, even by a later start with full", async () => {
   await using files = await setup();
   const normal: Durability = "normal";
   const folder = files.killed();
@@ -272,7 +272,7 @@ test("durability normal: what a power cut may take is not missed, also by a late
   expect(await outcome(folder)).toBe(kept);
 });
 
-test("durability normal: what a mark says is forgotten at once, also for a start after a kill", async () => {
+test("durability normal: the watermark is removed at once, even for a start after a kill", async () => {
   await using files = await setup();
   const folder = files.killed();
   truncateSync(log(folder), 100_000);
@@ -283,7 +283,7 @@ test("durability normal: what a mark says is forgotten at once, also for a start
   expect(await outcome(killed)).toBeLessThan(commitCount);
 });
 
-test("open: one that is refused because the file is in use leaves the mark in place", async () => {
+test("open: a refused opening of a file in use leaves the watermark in place", async () => {
   await using files = await setup();
   const before = readFileSync(mark(files.live));
   expect(await outcome(files.live, { durability: "normal" })).toBe("locked");
@@ -292,7 +292,7 @@ test("open: one that is refused because the file is in use leaves the mark in pl
 
 describe.each([...diskKinds])("%s", (kind) => {
   test.skipIf(whyNoDisk(kind) !== null)(
-    "a mark that found no room on a full disk is made again once there is some",
+    "commit: a watermark without room on a full disk is written once there is some",
     async () => {
       using disk = new SmallDisk(kind, 8);
       const [logPath, markPath] = [log(disk.path), mark(disk.path)];
