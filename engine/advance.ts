@@ -19,7 +19,7 @@ const inPart = failure(
   "in_part",
   "the clock was advanced in part; a shard is down or busy, or the server stops",
 );
-const late: Late = { untaken: inPart, taken: inPart };
+const late: Late = { beforeSend: inPart, afterSend: inPart };
 
 export interface AdvanceOptions {
   readonly clock: TestClock;

@@ -68,7 +68,7 @@ type InnerCall = Extract<Request, { kind: keyof InFlight }>;
 
 type ImportCall = Extract<Request, { kind: "import" }>;
 
-interface Planning {
+interface ProducePlan {
   readonly timing: Timing;
   readonly key?: IdempotencyKey;
 }
@@ -84,7 +84,7 @@ interface HeldCall {
   readonly operation: KeyedOperation;
   readonly late: Late;
   /** The arguments as a text: equal for equal arguments only. */
-  readonly asked: () => string;
+  readonly argumentsText: () => string;
 }
 
 interface HeldPlace {
@@ -127,10 +127,16 @@ export class Calls {
     queue: LogicalQueue,
     operation: KeyedOperation,
     { requestKey }: api.Repeatable,
-    asked: () => string,
+    argumentsText: () => string,
   ): { readonly key: IdempotencyKey } | undefined {
     if (requestKey === undefined) return undefined;
-    return { key: idempotencyKey(requestKey, { queue: queue.lasting, operation, asked: asked() }) };
+    return {
+      key: idempotencyKey(requestKey, {
+        queue: queue.lasting,
+        operation,
+        argumentsText: argumentsText(),
+      }),
+    };
   }
 
   async produce(request: api.ProduceRequest): Promise<api.Produced> {
@@ -148,20 +154,23 @@ export class Calls {
     const key = this.#keyOf(queue, "produce", request, () => producedText(items, returnIds));
     const { queueId } = queue;
     const plain = { kind: "produce", queueId, deadline: timing.deadline, items } as const;
-    const asked = key || returnIds ? { ...plain, ...key, ...(returnIds && { returnIds }) } : plain;
-    return producedOf(await this.#call(queue, asked, timing));
+    const argumentsText =
+      key || returnIds ? { ...plain, ...key, ...(returnIds && { returnIds }) } : plain;
+    return producedOf(await this.#call(queue, argumentsText, timing));
   }
 
-  async transact(asked: api.TransactRequest): Promise<api.Transacted> {
-    const name = firstQueue(asked);
+  async transact(argumentsText: api.TransactRequest): Promise<api.Transacted> {
+    const name = firstQueue(argumentsText);
     const first = name === null ? nothingAsked() : this.#options.find(name);
-    const timing = timingOf(this.#options.clock, lateTransact, asked.requestTimeoutMs);
-    checkTransact(asked);
-    const keyed = this.#keyOf(first, "transact", asked, () => transactedText(asked));
+    const timing = timingOf(this.#options.clock, lateTransact, argumentsText.requestTimeoutMs);
+    checkTransact(argumentsText);
+    const keyed = this.#keyOf(first, "transact", argumentsText, () =>
+      transactedText(argumentsText),
+    );
     try {
       const { reach } = this.#options;
-      const plan = planTransact(asked, { reach, isKeyed: keyed !== undefined });
-      return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }));
+      const plan = planTransact(argumentsText, { reach, isKeyed: keyed !== undefined });
+      return transactedOf(argumentsText, await this.#transact(plan, { timing, ...keyed }));
     } catch (cause) {
       // Since the call was done, a queue or a partition may have been deleted, or a reshard may
       // have separated its queues.
@@ -170,11 +179,11 @@ export class Calls {
         (cause.code === "invalid" || cause.reason === "different_stores");
       const known = isUnplanned ? await this.#known(keyed?.key, timing) : null;
       if (known === null) throw cause;
-      return transactedOf(asked, known);
+      return transactedOf(argumentsText, known);
     }
   }
 
-  #transact(plan: TransactPlan, { timing, key }: Planning): Promise<Done> {
+  #transact(plan: TransactPlan, { timing, key }: ProducePlan): Promise<Done> {
     const request = { kind: "transact", deadline: timing.deadline, ...plan.request } as const;
     return this.#callIn(plan.parts, { ...request, ...(key && { key }) }, timing);
   }
@@ -183,8 +192,8 @@ export class Calls {
     const queue = this.#queueOf(request);
     const { partition, ids } = request;
     checkCompleteIds(ids);
-    const asked = () => `${partition}/${ids}`;
-    const call = { operation: "complete", late: lateComplete, asked } as const;
+    const argumentsText = () => `${partition}/${ids}`;
+    const call = { operation: "complete", late: lateComplete, argumentsText } as const;
     return outcomeOf(
       await this.#finish(queue, request, call, (place) => ({ kind: "complete", ids, ...place })),
     );
@@ -194,8 +203,8 @@ export class Calls {
     const queue = this.#queueOf(request);
     const { items } = request;
     checkRetryItems(items);
-    const asked = () => retriedText(request);
-    const call = { operation: "retry", late: lateRetry, asked } as const;
+    const argumentsText = () => retriedText(request);
+    const call = { operation: "retry", late: lateRetry, argumentsText } as const;
     return outcomeOf(
       await this.#finish(queue, request, call, (place) => ({ kind: "retry", items, ...place })),
     );
@@ -206,8 +215,8 @@ export class Calls {
     const { partition, ids, leaseTimeoutMs = null } = request;
     checkCompleteIds(ids);
     checkLeaseTimeout(leaseTimeoutMs);
-    const asked = () => `${partition}/${leaseTimeoutMs ?? ""}/${ids}`;
-    const call = { operation: "extend", late: lateExtend, asked } as const;
+    const argumentsText = () => `${partition}/${leaseTimeoutMs ?? ""}/${ids}`;
+    const call = { operation: "extend", late: lateExtend, argumentsText } as const;
     const batch = { kind: "extend", ids, leaseTimeoutMs } as const;
     const { value, replayed } = await this.#finish(queue, request, call, (place) => ({
       ...batch,
@@ -223,8 +232,8 @@ export class Calls {
     const queue = this.#queueOf(request);
     const { partition, ids } = request;
     checkCompleteIds(ids);
-    const asked = () => `${partition}/${ids}`;
-    const call = { operation: "release", late: lateRelease, asked } as const;
+    const argumentsText = () => `${partition}/${ids}`;
+    const call = { operation: "release", late: lateRelease, argumentsText } as const;
     return outcomeOf(
       await this.#finish(queue, request, call, (place) => ({ kind: "release", ids, ...place })),
     );
@@ -243,18 +252,28 @@ export class Calls {
     const items = request.items.map(newImport);
     const keyed = this.#keyOf(queue, "import", request, () => importedText(partition, items));
     const draining = !isOpen && { draining: partition };
-    const asked = { kind: "import", slot: place?.slot ?? 0, items, ...keyed, ...draining } as const;
+    const argumentsText = {
+      kind: "import",
+      slot: place?.slot ?? 0,
+      items,
+      ...keyed,
+      ...draining,
+    } as const;
     const timing = timingOf(this.#options.clock, lateWrite);
     const { value, replayed } = await (place === undefined
-      ? this.#importedBefore(partition, asked, timing)
-      : this.#call(queue, asked, timing));
+      ? this.#importedBefore(partition, argumentsText, timing)
+      : this.#call(queue, argumentsText, timing));
     return { items: storedItems(value, queue.definition), replayed };
   }
 
   /** Reads the result from the shard's receipt. */
-  async #importedBefore(partition: number, asked: ImportCall, timing: Timing): Promise<Done> {
-    await this.#finished(partition, asked.key, timing);
-    const result = await this.#options.shard().ask(asked, timing);
+  async #importedBefore(
+    partition: number,
+    argumentsText: ImportCall,
+    timing: Timing,
+  ): Promise<Done> {
+    await this.#finished(partition, argumentsText.key, timing);
+    const result = await this.#options.shard().ask(argumentsText, timing);
     return { value: succeeded(result), replayed: true };
   }
 
@@ -268,11 +287,11 @@ export class Calls {
   async #finish(
     queue: LogicalQueue,
     request: HeldRequest,
-    { operation, late, asked }: HeldCall,
+    { operation, late, argumentsText }: HeldCall,
     requestAt: (place: HeldPlace) => InnerCall,
   ): Promise<Done> {
     const timing = timingOf(this.#options.clock, late, request.requestTimeoutMs);
-    const keyed = this.#keyOf(queue, operation, request, asked);
+    const keyed = this.#keyOf(queue, operation, request, argumentsText);
     const place = queue.places.get(request.partition);
     if (place === undefined) {
       return this.#finished(request.partition, keyed?.key, timing);
@@ -316,7 +335,7 @@ export class Calls {
   /** The shard's result for the key; `null` = none. */
   async #known(key: IdempotencyKey | undefined, { deadline, late }: Timing): Promise<Done | null> {
     if (key === undefined) return null;
-    const timing = { deadline, late: { ...late, taken: late.untaken } };
+    const timing = { deadline, late: { ...late, taken: late.beforeSend } };
     const value = succeeded(await this.#options.shard().ask({ kind: "recall", key }, timing));
     return value.kind === "recalled" ? { value, replayed: true } : null;
   }

@@ -153,8 +153,8 @@ export class CatalogChanges {
     if (request.dryRun) return (await this.#checkDelete(request)).deletion;
     const { deadline, ending } = await this.#begin((end) => this.#beginDelete(request, end));
     // Once certain, the delete continues even if its caller has stopped waiting.
-    const certain = ending.then(({ deletion, heard, ...deleted }) => {
-      const finished = Promise.all([this.#finishDelete(deleted), heard]);
+    const certain = ending.then(({ deletion, announced, ...deleted }) => {
+      const finished = Promise.all([this.#finishDelete(deleted), announced]);
       inBackground(finished);
       return { deletion, finished };
     });
@@ -175,7 +175,7 @@ export class CatalogChanges {
     const requester = introductions.requester();
     const retiring = Promise.all(others.all.map((other) => other.retire(queue.owner, requester)));
     try {
-      const sent = await this.#inTime(retiring, this.#askedUntil(deadline), lateChange.untaken);
+      const sent = await this.#inTime(retiring, this.#askedUntil(deadline), lateChange.beforeSend);
       if (sent.includes(true)) throw QueueError.from(notEmpty(name, null));
       // It may have arrived by now.
       if (queue.itemCount > 0) throw QueueError.from(notEmpty(name, queue.itemCount));
@@ -201,7 +201,7 @@ export class CatalogChanges {
     // Items on their way are deleted with the queue.
     const asked = force ? [] : others.all.map((other) => other.isSending(owner));
     const until = this.#askedUntil(deadline);
-    const sending = await this.#inTime(Promise.all(asked), until, lateChange.untaken);
+    const sending = await this.#inTime(Promise.all(asked), until, lateChange.beforeSend);
     const queue = catalog.find(name);
     const names = catalog.dependentNames(name);
     if (!force) this.#requireUnused(queue, names, request.isShown);
@@ -220,7 +220,7 @@ export class CatalogChanges {
   async #beginDelete(
     request: DeleteQueueRequest & DeleteQueueRules,
     deadline: number,
-  ): Promise<Deleted & { readonly deletion: Deletion; readonly heard: Promise<void> }> {
+  ): Promise<Deleted & { readonly deletion: Deletion; readonly announced: Promise<void> }> {
     const { catalog, introductions } = this.#options;
     const { queue, deletion } = await this.#checkDelete(request, deadline);
     // An item that arrives meanwhile would be deleted with the queue.
@@ -239,9 +239,9 @@ export class CatalogChanges {
     const { reference } = queue;
     const deleted = catalog.remove(queue);
     for (const other of catalog.dependents(reference.name)) catalog.cutLost(other);
-    const heard = introductions.announce({ put: [], removed: [reference] });
+    const announced = introductions.announce({ put: [], removed: [reference] });
     for (const lease of [...queue.line]) lease.settle(deletedFailure);
-    return { ...deleted, deletion, heard };
+    return { ...deleted, deletion, announced };
   }
 
   /** Throws `refused` if the queue is a dead queue, holds items, or may soon hold some. */
@@ -321,12 +321,12 @@ export class CatalogChanges {
     succeeded(await shard().ask({ kind: "refresh", slots: [] }));
     await this.#inTurn(async (deadline) => {
       // A partition that was requested again meanwhile has a new place, and is not among them.
-      const gone = this.#drained(queue).filter((place) => drained.has(place));
-      if (gone.length === 0) return;
-      const places = [...queue.places.values()].filter((place) => !gone.includes(place));
+      const removable = this.#drained(queue).filter((place) => drained.has(place));
+      if (removable.length === 0) return;
+      const places = [...queue.places.values()].filter((place) => !removable.includes(place));
       await this.#write({ put: [queue.entry({ places })] }, deadline);
-      for (const place of gone) catalog.disown(queue, place);
-      catalog.free(gone.map(({ slot }) => slot));
+      for (const place of removable) catalog.disown(queue, place);
+      catalog.free(removable.map(({ slot }) => slot));
     });
   }
 
@@ -362,7 +362,10 @@ export class CatalogChanges {
   /** Resolves when the work has begun, as the only change in progress. Late work never begins. */
   async #begin<T>(
     work: (deadline: number) => Promise<T>,
-    { deadline, late, isFirst }: Begin = { deadline: this.#deadline(), late: lateChange.untaken },
+    { deadline, late, isFirst }: Begin = {
+      deadline: this.#deadline(),
+      late: lateChange.beforeSend,
+    },
   ): Promise<{ readonly deadline: number; readonly ending: Promise<T> }> {
     if (!isFirst) this.#refuse();
     const before = this.#last;
@@ -444,8 +447,8 @@ export class CatalogChanges {
       const queue = await write();
       const { introductions, shard } = this.#options;
       const change = { put: [queue.reference], removed: [], ...how };
-      const heard = introductions.announce(change).finally(unclaim);
-      return { announced: Promise.all([heard, shard().decided(queue.slots)]) };
+      const announced = introductions.announce(change).finally(unclaim);
+      return { announced: Promise.all([announced, shard().decided(queue.slots)]) };
     } catch (cause) {
       unclaim();
       throw cause;
@@ -471,7 +474,7 @@ export class CatalogChanges {
     };
     try {
       const claiming = other.claim(claim, introductions.requester());
-      await this.#inTime(claiming, deadline, lateChange.untaken);
+      await this.#inTime(claiming, deadline, lateChange.beforeSend);
     } catch (cause) {
       // The claim may still take effect later.
       unclaim();

@@ -145,7 +145,7 @@ function partsOf<Items>(
       catalog.meet(standing);
     },
     metLate,
-    agree: (taken) => reports.agree(taken),
+    agree: (afterSend) => reports.agree(afterSend),
   });
   const catalogChanges = new CatalogChanges({
     ...{ clock, catalog, outboxRelay, shard, others, introductions, refusal },
@@ -785,9 +785,9 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 }
 
 const lateCopy: Late = {
-  untaken: failure("backup_failed", "no backup was made; a shard is down, try again later"),
+  beforeSend: failure("backup_failed", "no backup was made; a shard is down, try again later"),
   // A backup in progress is not timed out.
-  taken: null,
+  afterSend: null,
 };
 
 function guardOf({ dryRun, expect }: { dryRun: boolean; expect: number | undefined }) {

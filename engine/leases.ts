@@ -33,8 +33,8 @@ const repeated = failure("repeated", "the lease was asked for again; the repetit
 function keyOf(queue: LogicalQueue, request: LeaseRequest): IdempotencyKey | undefined {
   const { requestKey, batchSize, leaseTimeoutMs } = request;
   if (requestKey === undefined) return undefined;
-  const asked = `${batchSize}/${leaseTimeoutMs ?? ""}`;
-  return idempotencyKey(requestKey, { queue: queue.lasting, operation: "lease", asked });
+  const argumentsText = `${batchSize}/${leaseTimeoutMs ?? ""}`;
+  return idempotencyKey(requestKey, { queue: queue.lasting, operation: "lease", argumentsText });
 }
 
 export interface LeasesOptions {
@@ -143,7 +143,7 @@ export class Leases<Items> {
     const stalled = (): void => lease.settle(unknownOutcome);
     lease.timer = machine.at(deadline, lease.timeUp);
     queue.clients.set(clientId, lease);
-    queue.activity.asked(clientId.slice(0, limits.holderNameMax), now);
+    queue.activity.leaseRequested(clientId.slice(0, limits.holderNameMax), now);
     this.#waitingLeases += 1;
     return { lease, answer };
   }

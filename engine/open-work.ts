@@ -66,7 +66,7 @@ export class OpenWork {
   }
 
   #isAsked({ line, activity }: LogicalQueue): boolean {
-    return line.size > 0 || (activity.lastAsked?.at ?? 0) >= this.#since;
+    return line.size > 0 || (activity.lastLeaseRequest?.at ?? 0) >= this.#since;
   }
 
   #giveUp(): void {

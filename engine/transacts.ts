@@ -65,7 +65,7 @@ export function transactedText({
   return JSON.stringify([...finished, written]);
 }
 
-interface Planning {
+interface PlanContext {
   readonly reach: (name: string) => Reached;
   /** The call may be a repetition, which the shard answers. */
   readonly isKeyed: boolean;
@@ -75,7 +75,7 @@ interface Planning {
  * Throws `QueueError` if a queue or partition does not exist, or if the completed and retried items
  * are in several shards.
  */
-export function planTransact(asked: TransactRequest, planning: Planning): TransactPlan {
+export function planTransact(asked: TransactRequest, planning: PlanContext): TransactPlan {
   const at = <T extends { readonly queue: string; readonly partition: number }>(part: T) => {
     const queue = planning.reach(part.queue);
     if (!(queue instanceof LogicalQueue)) throw QueueError.from(apart);
@@ -104,7 +104,7 @@ export function planTransact(asked: TransactRequest, planning: Planning): Transa
 /** `queue`: `null` = it is in another shard. */
 function outputOf(
   part: TransactProduce,
-  { reach, isKeyed }: Planning,
+  { reach, isKeyed }: PlanContext,
 ): { readonly queue: LogicalQueue | null; readonly output: Output } {
   const queue = reach(part.queue);
   const isHere = queue instanceof LogicalQueue;

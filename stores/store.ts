@@ -244,7 +244,7 @@ type Movable = Omit<
 };
 
 /** The target of a move. */
-export type Destination =
+export type MoveDestination =
   | { readonly into: "items"; readonly item: Movable }
   | {
       readonly into: "scheduled";
@@ -263,7 +263,7 @@ export interface Move {
   readonly slot: number;
   readonly seq: number;
   readonly from: "items" | "scheduled";
-  readonly to: Destination | null;
+  readonly to: MoveDestination | null;
 }
 
 /** The changes of one turn. Inserted and removed items never overlap. */
@@ -342,11 +342,11 @@ export function laterFormat(format: {
 }
 
 /** `spoilt`, with the damaged items. */
-export class SpoiltItems extends StoreError {
+export class DamagedItems extends StoreError {
   override readonly name = "SpoiltItems";
   readonly items: readonly { readonly slot: number; readonly seq: number }[];
 
-  constructor(items: SpoiltItems["items"]) {
+  constructor(items: DamagedItems["items"]) {
     super("spoilt", "stored items are damaged");
     this.items = items;
   }

@@ -7,7 +7,7 @@ import type { ItemState } from "../model/api.ts";
 import type { Group } from "../model/filter.ts";
 import { type Filter, type Grouping, groupOf, matcherOf } from "../model/filter.ts";
 import { limits } from "../model/limits.ts";
-import type { FoundItem, Result } from "../model/messages.ts";
+import type { MatchedItem, Result } from "../model/messages.ts";
 import { listed } from "../operations/list.ts";
 import { answering, bytesWeight, type Numbered, type Operation } from "../operations/operation.ts";
 import type { Memory } from "../state/memory.ts";
@@ -74,7 +74,7 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
   const span = pageOf(turn.memory, request);
   const page = pages.get(span.name) ?? { found: [], isAll: true };
   const isMeant = matcherOf(request.filter);
-  const items: FoundItem[] = [];
+  const items: MatchedItem[] = [];
   const groups = new Map<string, Group>();
   let looked = 0;
   let last: number | null = null;
@@ -128,7 +128,7 @@ function foundItem(
   partition: Partition,
   item: Read<Item>,
   { present, request }: { readonly present: ItemState; readonly request: Numbered<Find> },
-): FoundItem {
+): MatchedItem {
   const { payload } = item;
   const { payloadFrom = 0, payloadHead } = request;
   const piece = payload.slice(payloadFrom, payloadFrom + payloadHead);

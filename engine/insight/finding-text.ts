@@ -58,12 +58,12 @@ const paused: TextOf = (_, { definition: { pause }, activity: { pausedBy } }) =>
 };
 
 const noConsumers: TextOf = ({ count }, queue, { now }) => {
-  const { lastAsked, askedAt } = queue.activity;
-  const ago = `${roughly(now - askedAt)} ago`;
+  const { lastLeaseRequest, leaseRequestedAt } = queue.activity;
+  const ago = `${roughly(now - leaseRequestedAt)} ago`;
   const last =
-    lastAsked === null
+    lastLeaseRequest === null
       ? `no client has asked since this server took the queue, ${ago}`
-      : `${lastAsked.client} was the last, ${ago}`;
+      : `${lastLeaseRequest.client} was the last, ${ago}`;
   return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and no client asks for ${count === 1 ? "it" : "them"}; ${last}.`;
 };
 

@@ -84,7 +84,7 @@ const noConsumers: Check = (queue, around) => {
   const { now } = around;
   const { ready, leased } = queue.itemCounts;
   if (ready === 0 || queue.clients.size > 0) return null;
-  const since = Math.max(queue.activity.askedAt, queue.activity.readyAt);
+  const since = Math.max(queue.activity.leaseRequestedAt, queue.activity.readyAt);
   // The holders of items may be busy for that long before their next request.
   const graceMs = leased > 0 ? Math.max(askGraceMs, queue.definition.leaseTimeoutMs) : askGraceMs;
   if (now - Math.max(since, queue.activity.pausedAt) < graceMs) return null;
@@ -145,7 +145,7 @@ const atLeaseRate: Check = (queue, { now }) => {
 
 const allLeased: Check = (queue, { now }) => {
   const { ready, leased } = queue.itemCounts;
-  const since = Math.max(queue.activity.movedAt, queue.activity.bornAt);
+  const since = Math.max(queue.activity.movedAt, queue.activity.startedAt);
   if (ready > 0 || leased === 0 || now - since < steadyMs) return null;
   return { what: "all_leased", since, count: leased, nextAt: queue.nextLapseAt };
 };

@@ -12,7 +12,7 @@ export interface Issued {
   readonly id: string;
 }
 
-export interface Followed {
+export interface FollowedItem {
   readonly events: readonly ItemEvent[];
   /** Its last known place, or the last place that it left. */
   readonly last: Issued;
@@ -20,14 +20,14 @@ export interface Followed {
   readonly since: number | null;
 }
 
-type Ask = (shard: number, request: HistoryOf) => Promise<HistoryPart>;
+type AskShard = (shard: number, request: HistoryOf) => Promise<HistoryPart>;
 
 interface Start extends Issued {
   readonly slot: number;
   readonly seq: number;
 }
 
-export async function follow(start: Start, ask: Ask): Promise<Followed> {
+export async function follow(start: Start, ask: AskShard): Promise<FollowedItem> {
   const before = await walk("back", start, ask);
   const after = await walk("on", start, ask);
   const events = [...before.events, ...after.events.filter(({ id }) => id !== start.id)];
@@ -42,19 +42,19 @@ function later(one: number | null, other: number | null): number | null {
 async function walk(
   way: HistoryOf["way"],
   { shard: first, slot, seq, id }: Start,
-  ask: Ask,
-): Promise<Followed> {
+  ask: AskShard,
+): Promise<FollowedItem> {
   let events: ItemEvent[] = [];
   let last: Issued = { shard: first, id };
   let since: number | null = 0;
   let at: { shard: number; trace: Trace } | null = { shard: first, trace: { slot, seq } };
   for (let shards = 0; at !== null && shards < limits.historyShardsMax; shards += 1) {
     const { shard, trace }: { shard: number; trace: Trace } = at;
-    const told = await ask(shard, { kind: "history", way, trace });
-    events = way === "on" ? [...events, ...told.events] : [...told.events, ...events];
-    if (told.lastId !== null) last = { shard, id: told.lastId };
-    since = later(since, told.since);
-    at = told.next;
+    const part = await ask(shard, { kind: "history", way, trace });
+    events = way === "on" ? [...events, ...part.events] : [...part.events, ...events];
+    if (part.lastId !== null) last = { shard, id: part.lastId };
+    since = later(since, part.since);
+    at = part.next;
   }
   return { events, last, since };
 }

@@ -3,7 +3,7 @@
 import { assert } from "../model/assert.ts";
 import { placeOf } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
-import type { FoundItem, Value } from "../model/messages.ts";
+import type { MatchedItem, Value } from "../model/messages.ts";
 
 /** Greater than the number of any item. */
 export const latest = 10 ** 15 - 1;
@@ -28,7 +28,7 @@ export type LookBack<Where> = (
 ) => Promise<Extract<Value, { kind: "found" }>>;
 
 export interface Newest<Where> {
-  readonly found: readonly { readonly item: FoundItem; readonly where: Where }[];
+  readonly found: readonly { readonly item: MatchedItem; readonly where: Where }[];
   readonly looked: number;
   /** Where each line continues; finished lines are missing. */
   readonly lines: readonly Line<Where>[];
@@ -82,7 +82,7 @@ class Reader<Where> {
   readonly #limit: number;
   readonly #lookBack: LookBack<Where>;
   /** Found but not taken, newest first. */
-  #items: FoundItem[] = [];
+  #items: MatchedItem[] = [];
   /** Read back to here; 0 = there are no more. */
   #to: number;
   #back: number = limits.findTurnLooks;
@@ -112,7 +112,7 @@ class Reader<Where> {
     return this.#items[0]?.queuedAt ?? 0;
   }
 
-  take(): FoundItem {
+  take(): MatchedItem {
     const item = this.#items.shift();
     assert(item !== undefined, "an item was taken of a line that has none");
     return item;

@@ -14,7 +14,7 @@ import type { Filter, Group } from "../model/filter.ts";
 import { isId } from "../model/ids.ts";
 import { storedItem } from "../model/items.ts";
 import { limits } from "../model/limits.ts";
-import type { FoundItem, HistoryEvent, Value } from "../model/messages.ts";
+import type { HistoryEvent, MatchedItem, Value } from "../model/messages.ts";
 import { checkFind, checkGroups, checkPayloadRange, refuse } from "../model/validate.ts";
 import type { Others } from "../others.ts";
 import type { Explained, HistoryPart, OtherShard } from "../relay/other-shard.ts";
@@ -26,7 +26,7 @@ import type { Timing } from "../turn/inbox.ts";
 import { type Shard, succeeded } from "../turn/shard.ts";
 import type { Find } from "./find.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
-import { type Followed, follow } from "./item-history.ts";
+import { type FollowedItem, follow } from "./item-history.ts";
 import { findNewest, type LookBack, latest } from "./newest-first.ts";
 
 /** Either the scheduled items of a partition, or the others. */
@@ -145,19 +145,19 @@ export class Search {
         counts.set(origin, (counts.get(origin) ?? 0) + count);
       }
     };
-    const meant = { filter, ...(holder && { holder }) };
-    if (spans !== null) await this.#countIn(spans, meant, add);
-    else for (const state of states) await this.#countAll(queue, { ...meant, state }, add);
+    const criteria = { filter, ...(holder && { holder }) };
+    if (spans !== null) await this.#countIn(spans, criteria, add);
+    else for (const state of states) await this.#countAll(queue, { ...criteria, state }, add);
     return counts;
   }
 
   async #countAll(
     queue: LogicalQueue,
-    meant: Pick<Find, "filter" | "holder" | "state">,
+    criteria: Pick<Find, "filter" | "holder" | "state">,
     add: (groups: readonly Group[]) => void,
   ): Promise<void> {
     const walk: Walk = {
-      request: { ...meant, payloadHead: 0, by: "originQueue" },
+      request: { ...criteria, payloadHead: 0, by: "originQueue" },
       limit: Number.POSITIVE_INFINITY,
       take({ groups }) {
         add(groups);
@@ -172,14 +172,20 @@ export class Search {
 
   async #countIn(
     { owner, spans, states }: Marks,
-    meant: Pick<Find, "filter" | "holder">,
+    criteria: Pick<Find, "filter" | "holder">,
     add: (groups: readonly Group[]) => void,
   ): Promise<void> {
     for (const { slot, aside, next: from, before } of spans) {
       const state = states.find((one) => (one === "scheduled") === aside) ?? null;
       const where = { owner, slot, aside, before };
       const span = { ...where, limit: 1, looks: limits.findTurnLooks } as const;
-      const request = { kind: "find", ...meant, state, payloadHead: 0, by: "originQueue" } as const;
+      const request = {
+        kind: "find",
+        ...criteria,
+        state,
+        payloadHead: 0,
+        by: "originQueue",
+      } as const;
       for (let next: number | null = from; next !== null; ) {
         const found = await this.#ask({ ...request, ...span, from: next }, this.#timing());
         add(found.groups);
@@ -307,7 +313,7 @@ export class Search {
     const told = { history, historySince: followed?.since ?? null };
     const present = (await this.explainHere(id, id)) ?? (await this.#formerly(id, followed));
     if (present !== null) return { ...present, ...told };
-    return { ...nowhere(id), ...told, ...ending(history.at(-1), this.#options.clock.now()) };
+    return { ...notFound(id), ...told, ...ending(history.at(-1), this.#options.clock.now()) };
   }
 
   /** See `OtherShard`. */
@@ -334,7 +340,7 @@ export class Search {
   }
 
   /** `null` = this shard did not issue the id, or keeps no history. */
-  async #follow(id: string): Promise<Followed | null> {
+  async #follow(id: string): Promise<FollowedItem | null> {
     const { keepsHistory, shard } = this.#options;
     // A shard scans all of its history, in a turn of its own.
     if (!keepsHistory) return null;
@@ -380,7 +386,7 @@ export class Search {
    * An item that once had the id. It is at the end of its history, in the queue that issued the id,
    * or in that queue's dead queue.
    */
-  async #formerly(id: string, followed: Followed | null): Promise<Explained | null> {
+  async #formerly(id: string, followed: FollowedItem | null): Promise<Explained | null> {
     const end = followed?.events.at(-1)?.what;
     if (end !== undefined && isOver(end)) return null;
     const last = followed?.last ?? null;
@@ -408,7 +414,7 @@ export class Search {
 const noPayload = { payloadHead: 0 };
 
 /** For an id that names nothing here, or nothing that the caller may see. */
-export function nowhere(id: string): api.ItemExplained {
+export function notFound(id: string): api.ItemExplained {
   const why = "No item has this id: it was completed or removed, it moved on, or it never was.";
   const nothing = { item: null, ahead: 0, isAllAhead: true, history: [], historySince: null };
   return { id, ...nothing, why: [why] };
@@ -511,7 +517,7 @@ function addGroup(groups: Map<string, Group>, group: Group): void {
   });
 }
 
-function shownItem(item: FoundItem, { queue, place }: SearchPlace): api.FoundItem {
+function shownItem(item: MatchedItem, { queue, place }: SearchPlace): api.FoundItem {
   const { state, holder, payloadBytes, ...listed } = item;
   const { definition } = queue;
   const at = { queue: definition.name, partition: place.partition };
@@ -568,9 +574,9 @@ function reasonsOf(
     const which = item.maxAttempts > 0 ? ` of ${item.maxAttempts}` : "";
     const ends = left(item.leaseDeadline);
     // After a start the holder is unknown.
-    const who = item.holder === "" ? "A consumer" : `'${item.holder}'`;
+    const subject = item.holder === "" ? "A consumer" : `'${item.holder}'`;
     why.push(
-      `${who} holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,
+      `${subject} holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,
     );
   }
   if (item.state === "scheduled" && item.enqueueAt !== null) {
@@ -580,8 +586,8 @@ function reasonsOf(
   if (item.state === "ready") {
     const { pause } = queue.definition;
     if (pause?.lease === true) {
-      const said = pause.reason === "" ? "" : `: ${pause.reason}`;
-      why.push(`Its queue is paused${said}.`);
+      const reasonText = pause.reason === "" ? "" : `: ${pause.reason}`;
+      why.push(`Its queue is paused${reasonText}.`);
     }
     const count = `${ahead.isAll ? "" : "at least "}${ahead.count}`;
     why.push(`It is ready, with ${count} ahead of it in partition ${item.partition}.`, ...held);

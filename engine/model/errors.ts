@@ -87,10 +87,10 @@ function late(what: string): Failure {
 
 /** The failure of a call whose time is up. */
 export interface Late {
-  /** Before a shard has taken the call: it has no effect. */
-  readonly untaken: Failure;
+  /** Before a turn has taken the call, which then has no effect. */
+  readonly beforeSend: Failure;
   /** After that; `null` = wait for the reply. */
-  readonly taken: Failure | null;
+  readonly afterSend: Failure | null;
 }
 
 export const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
@@ -114,7 +114,7 @@ export function noSuchTask(taskId: string): Failure {
 export const unknownOutcome = failure("unknown_outcome", "request timeout; it may be done or not");
 /** For a call with a `request_timeout`. `what`: the effect that did not happen, as a clause. */
 function lateIn(what: string): Late {
-  return { untaken: late(what), taken: unknownOutcome };
+  return { beforeSend: late(what), afterSend: unknownOutcome };
 }
 
 export const lateProduce = lateIn("the items were not written");
@@ -125,13 +125,13 @@ export const lateTransact = lateIn("nothing was changed");
 export const lateRelease = lateIn("the items were not released");
 const noAnswer = failure("store_failed", "the store does not answer; nothing was changed");
 /** For work in pieces: once taken, it is answered when it is done. */
-export const lateLong: Late = { untaken: noAnswer, taken: null };
+export const lateLong: Late = { beforeSend: noAnswer, afterSend: null };
 /** For a call that one turn does. */
-export const lateWrite: Late = { untaken: noAnswer, taken: unknownOutcome };
+export const lateWrite: Late = { beforeSend: noAnswer, afterSend: unknownOutcome };
 /** For a call that changes nothing, so that its outcome does not matter. */
-export const lateLook: Late = { untaken: noAnswer, taken: noAnswer };
+export const lateLook: Late = { beforeSend: noAnswer, afterSend: noAnswer };
 /** The registrar times its caller out itself; it still has to learn whether it was written. */
-export const lateChange: Late = { untaken: late("the queue was not changed"), taken: null };
+export const lateChange: Late = { beforeSend: late("the queue was not changed"), afterSend: null };
 
 /** For a repeated lease call. */
 export const leaseOver = failure(

@@ -49,15 +49,15 @@ interface KeyedCall {
   readonly queue: QueueName;
   readonly operation: KeyedOperation;
   /** The arguments as one text: equal texts for equal arguments only. */
-  readonly asked: string;
+  readonly argumentsText: string;
 }
 
 /** Throws `invalid` if the key is malformed. */
 export function idempotencyKey(text: string, call: KeyedCall): IdempotencyKey {
   checkKey(text);
-  const { queue, operation, asked } = call;
+  const { queue, operation, argumentsText } = call;
   const digest = digestOf(queue, `${operation}/${text}`);
-  const fingerprint = Bun.hash.xxHash3(asked).toString(16).padStart(16, "0");
+  const fingerprint = Bun.hash.xxHash3(argumentsText).toString(16).padStart(16, "0");
   return { operation, text, digest, fingerprint };
 }
 

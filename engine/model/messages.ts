@@ -62,7 +62,7 @@ export interface ListedItem extends Omit<Item, "slot" | "seq" | "early" | "paylo
   readonly payload: Uint8Array;
 }
 
-export interface FoundItem extends ListedItem {
+export interface MatchedItem extends ListedItem {
   readonly state: ItemState;
   /** The `clientId` that holds it; `""` = none, or leased before a restart. */
   readonly holder: string;
@@ -139,7 +139,7 @@ export type Value =
       readonly kind: "found";
       readonly looked: number;
       readonly next: number | null;
-      readonly items: readonly FoundItem[];
+      readonly items: readonly MatchedItem[];
       readonly groups: readonly Group[];
     }
   | { readonly kind: "task"; readonly text: string }

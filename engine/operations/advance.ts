@@ -4,13 +4,13 @@
 import { nextDue } from "../turn/sweep.ts";
 import { answering, type Operation } from "./operation.ts";
 
-export interface Advance {
+export interface AdvanceRequest {
   readonly kind: "advance";
   /** Stores the instant even if nothing else changes, so that a later opening continues from it. */
   readonly isKept: boolean;
 }
 
-export const advance: Operation<Advance> = {
+export const advance: Operation<AdvanceRequest> = {
   // The next instant includes what the other requests of this turn schedule.
   phase: "after",
   decide: answering(({ memory, changeSet, limits, lines, now }, { isKept }) => {

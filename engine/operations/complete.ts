@@ -30,7 +30,7 @@ export const complete: Operation<Complete> = {
 };
 
 function completeOne(turn: Turn, request: Numbered<Complete>): Result {
-  if (request.deadline <= turn.machineNow) return lateComplete.untaken;
+  if (request.deadline <= turn.machineNow) return lateComplete.beforeSend;
   const found = findCompletion(turn, request);
   if ("ok" in found) return found;
   completeFound(turn, request.slot, found);

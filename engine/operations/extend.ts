@@ -31,7 +31,7 @@ export const extend: Operation<Extend> = {
 
 function extendOne(turn: Turn, request: Numbered<Extend>): Result {
   const partition = turn.memory.partition(request.slot);
-  if (request.deadline <= turn.machineNow) return lateExtend.untaken;
+  if (request.deadline <= turn.machineNow) return lateExtend.beforeSend;
   const found = findHeld(turn, request, "extended");
   if ("ok" in found) return found;
   const { settings } = partition;

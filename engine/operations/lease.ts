@@ -25,14 +25,14 @@ export function wantedBy(requests: readonly ServedLease[]): number {
   return requests.reduce((sum, { batchSize }) => sum + batchSize, 0);
 }
 
-interface Taken {
+interface TakenItems {
   readonly granted: readonly Item[];
   /** Indexes in `granted` at which an item does not follow its predecessor directly. */
   readonly gaps: ReadonlySet<number>;
   readonly more: boolean;
 }
 
-export function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
+export function takeHead(turn: Turn, partition: Partition, wanted: number): TakenItems {
   const granted: Item[] = [];
   const gaps = new Set<number>();
   if (partition.settings === null) return { granted, gaps, more: false };
@@ -42,7 +42,7 @@ export function takeHead(turn: Turn, partition: Partition, wanted: number): Take
   if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
   turn.changeSet.itemCount += granted.length;
   const last = granted.at(-1);
-  if (last !== undefined) partition.readyMarks.saw(last.seq, last.queuedAt);
+  if (last !== undefined) partition.readyMarks.observe(last.seq, last.queuedAt);
   return { granted, gaps, more };
 }
 
@@ -114,11 +114,11 @@ export function shareOut(
   turn: Turn,
   partition: Partition,
   requests: readonly ServedLease[],
-  { granted, gaps }: Taken,
+  { granted, gaps }: TakenItems,
 ): void {
   const { changeSet } = turn;
   let start = 0;
-  const holding = new Holding(turn, partition);
+  const holding = new LeaseWriter(turn, partition);
   for (const [index, count] of shares(requests, granted.length).entries()) {
     if (count === 0) continue;
     const { lease } = requests[index] as ServedLease;
@@ -226,7 +226,7 @@ function stillHeld(
 }
 
 /** Builds leases: consecutive items with the same deadline share one, even across clients. */
-class Holding {
+class LeaseWriter {
   readonly #turn: Turn;
   readonly #partition: Partition;
   #items: Item[] = [];

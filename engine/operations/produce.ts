@@ -81,7 +81,7 @@ function answerProduce(turn: Turn, request: Numbered<Produce>, values: readonly 
 }
 
 function produceOne(turn: Turn, request: Numbered<Produce>): Result {
-  if (request.deadline <= turn.machineNow) return lateProduce.untaken;
+  if (request.deadline <= turn.machineNow) return lateProduce.beforeSend;
   const refused = refusalOf(turn, request);
   if (refused !== null) return refused;
   const { op, returnIds } = request;

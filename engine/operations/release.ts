@@ -29,7 +29,7 @@ export const release: Operation<Release> = {
 };
 
 function releaseOne(turn: Turn, request: Numbered<Release>): Result {
-  if (request.deadline <= turn.machineNow) return lateRelease.untaken;
+  if (request.deadline <= turn.machineNow) return lateRelease.beforeSend;
   const found = findMovable(turn, request, "released");
   if ("ok" in found) return found;
   releaseFound(turn, request.slot, found);

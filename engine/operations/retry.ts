@@ -51,7 +51,7 @@ function noDeadQueue(items: readonly RetryItem[]): Failure {
 }
 
 function retryOne(turn: Turn, request: Numbered<Retry>): Result {
-  if (request.deadline <= turn.machineNow) return lateRetry.untaken;
+  if (request.deadline <= turn.machineNow) return lateRetry.beforeSend;
   const found = findReturn(turn, request);
   if ("ok" in found) return found;
   returnFound(turn, request, found);

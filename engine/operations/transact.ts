@@ -54,7 +54,7 @@ export const transact: Operation<Transact> = {
 
 /** Checks all parts before it applies the first. */
 function transactOne(turn: Turn, request: Numbered<Transact>): Result {
-  if (request.deadline <= turn.machineNow) return lateTransact.untaken;
+  if (request.deadline <= turn.machineNow) return lateTransact.beforeSend;
   const { complete, retry, produce, key } = request;
   const completed = complete.map((part) => ({ part, found: findCompletion(turn, part) }));
   const returned = retry.map((part) => ({ part, found: findReturn(turn, part) }));

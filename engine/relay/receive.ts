@@ -4,7 +4,7 @@ import type { OutboundItem } from "../../stores/item.ts";
 import { assert } from "../model/assert.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import { answering, type Operation } from "../operations/operation.ts";
-import { append, cameAs, type StepContext, schedule } from "../turn/item-transitions.ts";
+import { append, arrivalEvent, type StepContext, schedule } from "../turn/item-transitions.ts";
 
 /** For counts of a queue that no longer exists. */
 const noSlot = -1;
@@ -74,5 +74,5 @@ export function receiveOne(context: StepContext, item: OutboundItem, sourceShard
   // Updates the queue's counts, so that the next item may go to another partition.
   memory.updateLoad(partition);
   const from = { shard: sourceShard, slot: 0, seq: item.outboundSeq };
-  changeSet.history?.add({ slot: into, seq, what: cameAs(item.past), by: "", from });
+  changeSet.history?.add({ slot: into, seq, what: arrivalEvent(item.past), by: "", from });
 }

@@ -66,7 +66,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   options.requireRoom?.(copiedBytes(images, plan));
   const lasts = images.map(({ turns }) => turns.at(-1)?.at ?? 0);
   const now = lasts.reduce((latest, at) => Math.max(latest, at), clock.now());
-  const move = new Move({ sources, to, plan, now, progress: progress ?? (() => undefined) });
+  const move = new ReshardRun({ sources, to, plan, now, progress: progress ?? (() => undefined) });
   await move.definitions();
   for (const source of sources.keys()) await move.partitions(source);
   for (const source of sources.keys()) await move.rest(source);
@@ -113,7 +113,7 @@ interface MoveOptions extends Required<Pick<ReshardOptions, "to" | "progress">> 
   readonly now: number;
 }
 
-class Move {
+class ReshardRun {
   readonly targets: readonly NewShard[];
   items = 0;
   damaged = 0;

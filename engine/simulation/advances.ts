@@ -27,10 +27,10 @@ export class Advances {
     const { engine } = bundle;
     const target = bundle.now + byMs;
     say(`the test clock is advanced by ${byMs}`);
-    let told: number | null = null;
+    let reported: number | null = null;
     let wrong: unknown = null;
     const answered = (now: number): void => {
-      told = now;
+      reported = now;
       this.#checkDone(bundle, now);
     };
     engine
@@ -40,10 +40,13 @@ export class Advances {
         wrong = cause;
       });
     await bundle.clock.settle();
-    if (isDying && (told === null || wrong instanceof QueueError)) return;
+    if (isDying && (reported === null || wrong instanceof QueueError)) return;
     if (wrong !== null) throw wrong;
-    if (told !== target || bundle.now !== target) {
-      throw new Violation("I23", `an advance to ${target} says ${told}, and it is ${bundle.now}`);
+    if (reported !== target || bundle.now !== target) {
+      throw new Violation(
+        "I23",
+        `an advance to ${target} says ${reported}, and it is ${bundle.now}`,
+      );
     }
     situations.reached("a test clock is advanced");
   }

@@ -407,8 +407,8 @@ export class Auditor {
         other.produce.answeredAt >= produce.begunAt + uniqueForMs ||
         produce.answeredAt >= other.produce.begunAt + uniqueForMs;
       if (!isApart) {
-        const told = `${item.key} and ${other.key} were both written with the key ${uniqueKey}`;
-        throw new Violation("I17", told);
+        const reported = `${item.key} and ${other.key} were both written with the key ${uniqueKey}`;
+        throw new Violation("I17", reported);
       }
       this.#situations.reached("a unique key is free again");
     }
@@ -443,11 +443,11 @@ export class Auditor {
   transactEnded(call: TransactCall, ending: Ending<Transacted> | null, heard: Heard): void {
     call.isDoubted = ending === null;
     for (const [index, output] of call.outputs.entries()) {
-      const told = ending?.ok === true ? ending.value.produced[index] : undefined;
-      if (ending?.ok === true && told?.queue !== output.queue) {
-        throw new Violation("I20", `a transact to ${output.queue} tells of ${told?.queue}`);
+      const reported = ending?.ok === true ? ending.value.produced[index] : undefined;
+      if (ending?.ok === true && reported?.queue !== output.queue) {
+        throw new Violation("I20", `a transact to ${output.queue} tells of ${reported?.queue}`);
       }
-      const duplicates = told?.duplicates ?? [];
+      const duplicates = reported?.duplicates ?? [];
       const isReplayed = ending?.ok === true && ending.value.replayed;
       this.produceEnded(
         output,
@@ -485,8 +485,8 @@ export class Auditor {
       }
     }
     if (signs.held.length > 0 && signs.not.length > 0) {
-      const told = `${signs.held.join(" ")} say that it held, ${signs.not.join(" ")} that it did not`;
-      throw new Violation("I20", `of a transact, ${told}`);
+      const reported = `${signs.held.join(" ")} say that it held, ${signs.not.join(" ")} that it did not`;
+      throw new Violation("I20", `of a transact, ${reported}`);
     }
     if (signs.held.length > 0) this.#situations.reached("a transact that nobody heard of held");
     if (signs.not.length > 0) {
@@ -543,8 +543,8 @@ export class Auditor {
         isHeld(item, item.grant.id, now),
     );
     if (held.length > leasedMax) {
-      const told = `${held.length} items of ${name} are leased, ${leasedMax} may be`;
-      throw new Violation("I15", told);
+      const reported = `${held.length} items of ${name} are leased, ${leasedMax} may be`;
+      throw new Violation("I15", reported);
     }
     if (held.length === leasedMax) this.#situations.reached("as many items are leased as may be");
   }
@@ -560,8 +560,8 @@ export class Auditor {
       const within = grants.filter(({ at }) => at <= last && at > last - rate.intervalMs);
       const count = within.reduce((sum, one) => sum + one.count, 0);
       if (count > rate.items) {
-        const told = `${count} items of ${name} were leased until ${last}, its rate is ${leaseRate}`;
-        throw new Violation("I15", told);
+        const reported = `${count} items of ${name} were leased until ${last}, its rate is ${leaseRate}`;
+        throw new Violation("I15", reported);
       }
       if (count === rate.items) this.#situations.reached("a queue is leased at its rate");
     }
@@ -730,8 +730,8 @@ export class Auditor {
     const latest = isAnswered ? produce.answeredAt + 1 : createdAt;
     const known = item.originCreatedAt ?? createdAt;
     if (createdAt !== known || createdAt < produce.begunAt || createdAt > latest) {
-      const told = `${known}, between ${produce.begunAt} and ${latest}`;
-      throw new Violation("I19", `${key} was produced at ${createdAt}, expected ${told}`);
+      const reported = `${known}, between ${produce.begunAt} and ${latest}`;
+      throw new Violation("I19", `${key} was produced at ${createdAt}, expected ${reported}`);
     }
     item.originCreatedAt = createdAt;
   }
@@ -741,8 +741,8 @@ export class Auditor {
     const least = item.wentBackAt > 0 ? 0 : item.attempts - Number(item.mayBeReleased);
     const most = item.attempts + this.#faults - item.faultsSeen;
     if (attempts < least || attempts > most) {
-      const told = `${item.key} died after ${attempts} attempts, expected ${least} to ${most}`;
-      throw new Violation("I19", told);
+      const reported = `${item.key} died after ${attempts} attempts, expected ${least} to ${most}`;
+      throw new Violation("I19", reported);
     }
     item.originAttempts = null;
     if (item.place.deadQueue !== place.name) {
@@ -815,8 +815,8 @@ export class Auditor {
     const least = item.wentBackAt > 0 ? 1 : item.attempts + (mayBeReleased ? 0 : 1);
     const most = item.attempts + 1 + this.#faults - item.faultsSeen;
     if (attempts < least || attempts > most) {
-      const told = `${item.key} has ${attempts} attempts, expected ${least} to ${most}`;
-      throw new Violation("I5", told);
+      const reported = `${item.key} has ${attempts} attempts, expected ${least} to ${most}`;
+      throw new Violation("I5", reported);
     }
     if (attempts > least) this.#situations.reached("a granted lease is lost with its shard");
     if (maxAttempts > 0 && attempts > maxAttempts) {

@@ -385,8 +385,8 @@ class Session {
     };
     this.#send(isChange, () => {
       // An error of `work` is an answer of the database.
-      const told = (async () => work())();
-      told.then(
+      const reported = (async () => work())();
+      reported.then(
         (value) => answered(() => resolve(value)),
         (cause) => answered(() => reject(cause)),
       );

@@ -83,10 +83,14 @@ async function checkDryRun(
   const all = { ready: true, scheduled: true, retried: true, destructive: true };
   const dry = { queue, ...all, dryRun: true };
   const counts = await bundle.run(() => bundle.engine.clear(dry));
-  const told = counts && [counts.ready, counts.leased, counts.scheduled + counts.retried].join();
+  const reported =
+    counts && [counts.ready, counts.leased, counts.scheduled + counts.retried].join();
   const found = [listed.queued, listed.leased, listed.aside].join();
-  if (told !== found && listed.isExact) {
-    throw new Violation("I12", `a clear of ${queue} would take ${told}, but ${found} are listed`);
+  if (reported !== found && listed.isExact) {
+    throw new Violation(
+      "I12",
+      `a clear of ${queue} would take ${reported}, but ${found} are listed`,
+    );
   }
 }
 

@@ -389,9 +389,9 @@ export class Explanations {
     const held = place === undefined ? [] : auditor.tallyOf(place, this.#now).held;
     const grants = held.map(({ grant }) => grant).filter(({ client }) => client !== null);
     for (const [client, its] of Map.groupBy(grants, (one) => one.client)) {
-      const told = holding.find((one) => one.client === client)?.items ?? 0;
-      if (told < its.length) {
-        const text = `${client} is told to hold ${told} of ${queue}, and holds ${its.length}`;
+      const reported = holding.find((one) => one.client === client)?.items ?? 0;
+      if (reported < its.length) {
+        const text = `${client} is told to hold ${reported} of ${queue}, and holds ${its.length}`;
         throw new Violation("I18", text);
       }
       situations.reached("a client is told to hold what it holds");
@@ -429,8 +429,8 @@ function readyBounds({ ready, held, aside, most }: Tally, isHealthy: boolean): B
 
 function checkCount(queue: string, said: Finding | undefined, { least, most }: Bounds): void {
   if (said === undefined || (said.count >= least && said.count <= most)) return;
-  const told = `${said.what} of ${queue} counts ${said.count}, expected ${least} to ${most}`;
-  throw new Violation("I18", told);
+  const reported = `${said.what} of ${queue} counts ${said.count}, expected ${least} to ${most}`;
+  throw new Violation("I18", reported);
 }
 
 function lapseOf(held: readonly HeldItem[]): number {

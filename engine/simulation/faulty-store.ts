@@ -14,7 +14,7 @@ import type {
   Store,
   Written,
 } from "../../stores/store.ts";
-import { SpoiltItems, StoreError, type StoreFault } from "../../stores/store.ts";
+import { DamagedItems, StoreError, type StoreFault } from "../../stores/store.ts";
 
 export interface CommitFault {
   readonly fault: StoreFault;
@@ -268,7 +268,7 @@ export class StoreControl {
 
   async commit(store: Store, changes: Changes): Promise<void> {
     const spoilt = changes.move.filter((move) => this.#isDamaged(move));
-    if (spoilt.length > 0) throw new SpoiltItems(spoilt);
+    if (spoilt.length > 0) throw new DamagedItems(spoilt);
     await store.commit(changes);
     this.onCommit?.(changes);
   }

@@ -103,9 +103,11 @@ async function checkFound(
   const request = { queue, filter, ...(state && { state }) };
   const said = `${JSON.stringify({ filter, state })} in ${queue} finds`;
   const found = await findAll(world, request);
-  const [told, meant] = [found, listed.filter(isMeant)].map((items) => items.map(({ id }) => id));
-  if (String(told) !== String(meant)) {
-    throw new Violation("I21", `${said} ${told}, expected ${meant}`);
+  const [reported, meant] = [found, listed.filter(isMeant)].map((items) =>
+    items.map(({ id }) => id),
+  );
+  if (String(reported) !== String(meant)) {
+    throw new Violation("I21", `${said} ${reported}, expected ${meant}`);
   }
   const newest = await findAll(world, { ...request, order: "newest" });
   // The same items; the lines of a partition are each in reverse order.
@@ -144,8 +146,8 @@ async function checkGroups(
   const values = new Set(found.map(({ value }) => value));
   if (values.size !== meant.size || found.length !== meant.size || !found.every(isRight)) {
     const counted = [...meant].map(([value, { length }]) => `${value}: ${length}`);
-    const told = JSON.stringify(found);
-    throw new Violation("I21", `${queue} by ${by} is ${told}, expected ${counted}`);
+    const reported = JSON.stringify(found);
+    throw new Violation("I21", `${queue} by ${by} is ${reported}, expected ${counted}`);
   }
   if (found.length > 1) situations.reached("items are of several groups");
 }

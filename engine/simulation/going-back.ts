@@ -362,8 +362,8 @@ class GoingBack {
       this.#bundle.store(shard).heal();
     }
     await this.#rest();
-    const told = notices.slice(noticesBefore).filter(({ kind }) => kind === "items_set_aside");
-    const count = told.reduce((sum, notice) => sum + (notice.count ?? 0), 0);
+    const reported = notices.slice(noticesBefore).filter(({ kind }) => kind === "items_set_aside");
+    const count = reported.reduce((sum, notice) => sum + (notice.count ?? 0), 0);
     const found = quarantined() - countBefore;
     if (found === count) return;
     throw new Violation("I1", `${count} items were said to be set aside, and ${found} are`);

@@ -15,7 +15,7 @@ import type { Bundle, Leased } from "./bundle.ts";
 import type { Situations } from "./situations.ts";
 
 /** An event of an item that a client knows of. */
-interface Told {
+interface ReportedHistory {
   readonly id: string;
   readonly what: ItemEventKind;
   /** Before the call was sent. */
@@ -52,7 +52,7 @@ export class Histories {
   readonly #situations: Situations;
   readonly #now: () => number;
   /** By item key, for the present process. */
-  #told = new Map<string, Told[]>();
+  #reported = new Map<string, ReportedHistory[]>();
   #keys = new Map<string, string>();
   /** Since when items have been produced or dead whose id there is not known yet. */
   #unnamed = { produced: new Map<string, number>(), dead: new Map<string, number>() };
@@ -66,7 +66,7 @@ export class Histories {
 
   /** Wraps the engine of a new process to record its calls. */
   watching(engine: Engine): Engine {
-    this.#told = new Map();
+    this.#reported = new Map();
     this.#keys = new Map();
     this.#unnamed = { produced: new Map(), dead: new Map() };
     return this.watchingToo(engine);
@@ -74,10 +74,10 @@ export class Histories {
 
   /** Wraps the engine of another node, with the same records. */
   watchingToo(engine: Engine): Engine {
-    const told = this.#told;
+    const reported = this.#reported;
     const keys = this.#keys;
-    const tell = (id: string, one: Omit<Told, "id">): void => {
-      told.getOrInsertComputed(keys.get(id) ?? id, () => []).push({ id, ...one });
+    const tell = (id: string, one: Omit<ReportedHistory, "id">): void => {
+      reported.getOrInsertComputed(keys.get(id) ?? id, () => []).push({ id, ...one });
     };
     const unnamed = this.#unnamed;
     const name = (id: string, what: "produced" | "dead", key: string): void => {
@@ -142,11 +142,11 @@ export class Histories {
 
   /** Call at rest, with every shard up. */
   async check(bundle: Bundle): Promise<void> {
-    for (const told of [...this.#told.values()].slice(-itemsLooked)) {
-      const { since } = await this.#lifeOf(bundle, told[0]);
+    for (const reported of [...this.#reported.values()].slice(-itemsLooked)) {
+      const { since } = await this.#lifeOf(bundle, reported[0]);
       if (since === null) continue;
       // Events up to that instant may be missing, and with them the links from id to id.
-      const kept = told.filter(({ at }) => at > since);
+      const kept = reported.filter(({ at }) => at > since);
       for (const asked of [kept.at(0), kept.at(-1)]) {
         if (asked === undefined) continue;
         const life = await this.#lifeOf(bundle, asked);
@@ -159,8 +159,8 @@ export class Histories {
     }
   }
 
-  async #lifeOf(bundle: Bundle, told: Told | undefined) {
-    const id = told?.id ?? "";
+  async #lifeOf(bundle: Bundle, reported: ReportedHistory | undefined) {
+    const id = reported?.id ?? "";
     const { history, historySince } = await bundle.run(() => bundle.engine.explainItem(id));
     if (historySince === null && !this.#hasGoneBack) {
       throw new Violation("I21", "no history is kept");
@@ -195,7 +195,7 @@ function keyOf(payload: Payload): string {
  * A damaged item is quarantined instead of moved, so a retry may be recorded as `damaged`. The
  * client may know a later id of a dead item, because a lease without an answer has requeued it.
  */
-function isTold(event: ItemEvent, { id, what, by }: Told): boolean {
+function isTold(event: ItemEvent, { id, what, by }: ReportedHistory): boolean {
   if (what === "dead") return event.what === what;
   const isSo = event.what === what && (by === null || event.by === by);
   return event.id === id && (isSo || (what === "retried" && event.what === "damaged"));
@@ -205,11 +205,12 @@ function checkLife(id: string, history: readonly ItemEvent[]): void {
   for (const [index, event] of history.entries()) {
     const before = history[index - 1];
     if (before === undefined) continue;
-    const told = `${id} was ${before.what} at ${before.at}, then ${event.what} at ${event.at}`;
+    const reported = `${id} was ${before.what} at ${before.at}, then ${event.what} at ${event.at}`;
     if (event.at < before.at || !nexts[before.what].includes(event.what)) {
-      throw new Violation("I21", told);
+      throw new Violation("I21", reported);
     }
     const isOther = event.what !== "discarded" && changing.includes(before.what);
-    if ((event.id !== before.id) !== isOther) throw new Violation("I21", `${told}, as ${event.id}`);
+    if ((event.id !== before.id) !== isOther)
+      throw new Violation("I21", `${reported}, as ${event.id}`);
   }
 }

@@ -305,21 +305,21 @@ function isDecided({ what, open }: Repeated, ending: Ending<Outcome> | null): bo
   return ending.code === "refused" && !isElsewhere(ending.message);
 }
 
-interface Told extends Outcome {
+interface LeaseReply extends Outcome {
   readonly now?: number;
   readonly items?: readonly Pick<LeasedItem, "id" | "attempts" | "leaseDeadline">[];
 }
 
 /** `now` is the time at each answer. */
-function isSameReply(first: Told, second: Told): boolean {
+function isSameReply(first: LeaseReply, second: LeaseReply): boolean {
   const { replayed, now = null } = first;
   return JSON.stringify({ ...first, now }) === JSON.stringify({ ...second, replayed, now });
 }
 
 /** The items that are still leased: unchanged, except for a later deadline after an extend. */
 function isSameLease(
-  first: Told,
-  second: Told,
+  first: LeaseReply,
+  second: LeaseReply,
   { hasExtends }: Pick<RepeatsOptions, "hasExtends">,
 ): boolean {
   const told = new Map(first.items?.map((item) => [item.id, item]));

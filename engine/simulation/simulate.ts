@@ -4,7 +4,7 @@ import { Violation } from "./auditor.ts";
 import { openWorldStores } from "./disk.ts";
 import { runGoingBack } from "./going-back.ts";
 import type { Situations } from "./situations.ts";
-import { runWorld, type Setting, type WorldReport } from "./world.ts";
+import { runWorld, type Scenario, type WorldReport } from "./world.ts";
 
 export interface SimulateOptions {
   readonly firstSeed: number;
@@ -13,7 +13,7 @@ export interface SimulateOptions {
   /** `going-back`: in memory, and the disk of a shard returns to earlier states. */
   readonly store: "memory" | "sqlite" | "going-back";
   /** The scenario of each world; absent = one process. */
-  readonly setting?: (seed: number) => Setting;
+  readonly setting?: (seed: number) => Scenario;
   readonly situations: Situations;
   /** Receives each event. */
   readonly trace?: (line: string) => void;

@@ -21,7 +21,7 @@ export interface TaskCallsOptions {
   readonly say: (event: string) => void;
   readonly repeatable: (call: RepeatedCall<TaskBegun>) => void;
   readonly rest: () => Promise<void>;
-  readonly told: (ending: Ending<unknown> | null) => string;
+  readonly endingText: (ending: Ending<unknown> | null) => string;
 }
 
 export class TaskCalls {
@@ -33,14 +33,14 @@ export class TaskCalls {
   /** Ids of tasks that were listed. */
   readonly #listed = new Set<string>();
   /** Ids of acknowledged tasks; `null` = the database may have lost some. */
-  #told: Set<string> | null = new Set();
+  #endingText: Set<string> | null = new Set();
 
   constructor(options: TaskCallsOptions) {
     this.#options = options;
   }
 
   start(): void {
-    const { auditor, repeatable, say, now, told, situations } = this.#options;
+    const { auditor, repeatable, say, now, endingText, situations } = this.#options;
     const plan = this.#plan();
     const task = auditor.taskBegun(plan);
     this.#calls += 1;
@@ -53,10 +53,10 @@ export class TaskCalls {
       send: (key) => this.#begin(plan, key),
       sendOther: (key) => this.#begin(plan, { limit: 1, ...key }),
       ended: (ending) => {
-        say(`  task of ${plan.queue}: ${told(ending)}`);
+        say(`  task of ${plan.queue}: ${endingText(ending)}`);
         auditor.taskEnded(task, ending, now());
         if (ending === null) situations.reached("nobody heard whether a task has begun");
-        if (ending?.ok === true) this.#told?.add(ending.value.taskId);
+        if (ending?.ok === true) this.#endingText?.add(ending.value.taskId);
         if (ending?.ok === true && plan.queue === "plain" && plan.action === "reject") {
           throw new Violation("I22", "items were rejected where nothing keeps them");
         }
@@ -126,14 +126,14 @@ export class TaskCalls {
     }
     // At this number, the oldest finished tasks are forgotten.
     if (tasks.length >= limits.tasksMax) return;
-    const lost = this.#told?.difference(new Set(tasks.map(({ taskId }) => taskId))) ?? [];
+    const lost = this.#endingText?.difference(new Set(tasks.map(({ taskId }) => taskId))) ?? [];
     for (const taskId of lost) throw new Violation("I22", `${taskId} has begun, and is not there`);
   }
 
   /** The database has lost its latest commits. */
   wentBack(): void {
     this.#moved.clear();
-    this.#told = null;
+    this.#endingText = null;
   }
 
   /** Call after a time without faults. */
@@ -165,11 +165,11 @@ export class TaskCalls {
     if (!begun.ok) throw new Violation("I22", `a task is refused, ${begun.message}`);
     await rest();
     const { state, moved, skipped } = bundle.engine.taskInfo(begun.value.taskId);
-    const told = [dry.matched, begun.value.matched, moved + skipped];
-    if (state !== "done" || told.some((count) => count !== meant.length)) {
+    const endingText = [dry.matched, begun.value.matched, moved + skipped];
+    if (state !== "done" || endingText.some((count) => count !== meant.length)) {
       throw new Violation(
         "I22",
-        `${JSON.stringify(plan)} is ${state}, ${told} of ${meant.length} items`,
+        `${JSON.stringify(plan)} is ${state}, ${endingText} of ${meant.length} items`,
       );
     }
     const left = new Set((await this.#list(plan.queue)).map(({ id }) => id));

@@ -36,7 +36,7 @@ export interface TransactsOptions {
   readonly text: (mayBeUnique: boolean) => ItemText;
   readonly queueName: () => string;
   readonly repeatable: (call: RepeatedCall<Transacted>) => void;
-  readonly told: (ending: Ending<unknown> | null) => string;
+  readonly endingText: (ending: Ending<unknown> | null) => string;
 }
 
 export class Transacts {
@@ -47,7 +47,8 @@ export class Transacts {
   }
 
   start(): void {
-    const { auditor, now, earliest, say, repeatable, engine, parameters, told } = this.#options;
+    const { auditor, now, earliest, say, repeatable, engine, parameters, endingText } =
+      this.#options;
     const plan = this.#plan();
     if (plan.finishes.length + plan.outputs.length === 0) return;
     const call = auditor.transactBegun(plan, earliest());
@@ -72,7 +73,7 @@ export class Transacts {
       sendOther: (key) => engine().transact({ ...otherThan(request), ...key }),
       doubted: () => auditor.transactDoubted(call),
       ended: (ending, wasLost) => {
-        say(`  transacted ${name}: ${told(ending)}`);
+        say(`  transacted ${name}: ${endingText(ending)}`);
         auditor.transactEnded(call, ending, { now: now(), wasLost });
         this.#watch(call, ending);
       },

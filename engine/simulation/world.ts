@@ -39,7 +39,7 @@ export interface WorldOptions {
   readonly situations: Situations;
   /** Opens the store of a shard, instead of one in memory, on its state at the last kill. */
   readonly openStore?: (shard: number) => Promise<Backend>;
-  readonly setting?: Setting;
+  readonly setting?: Scenario;
   /** Receives each event. */
   readonly trace?: (line: string) => void;
 }
@@ -54,7 +54,7 @@ export interface WorldReport {
 }
 
 /** The scenario of a world that is not in one process: its engine, and its faults. */
-export interface Setting {
+export interface Scenario {
   readonly parameters: (usual: Parameters) => Parameters;
   readonly bundle: (world: World) => Bundle;
   readonly trouble: () => Promise<void>;
@@ -236,7 +236,7 @@ export class World {
       text: (mayBeUnique) => this.#text(mayBeUnique),
       queueName: () => this.#queueName(),
       repeatable: (call) => this.#repeatable(call),
-      told,
+      endingText,
     });
     this.tasks = this.#taskCalls();
     this.#advances = new Advances({
@@ -272,7 +272,7 @@ export class World {
       say: (event) => this.say(event),
       repeatable: (call) => this.#repeatable(call),
       rest: () => this.rest(),
-      told,
+      endingText,
     });
   }
 
@@ -520,7 +520,7 @@ export class World {
       },
       doubted: () => this.auditor.produceDoubted(call),
       ended: (ending) => {
-        this.say(`  produced ${texts[0]?.key}: ${told(ending)}`);
+        this.say(`  produced ${texts[0]?.key}: ${endingText(ending)}`);
         this.auditor.produceEnded(call, ending, this.now);
         this.#watch.ended("produce", ending, this.bundle.downs > downs);
       },
@@ -552,7 +552,7 @@ export class World {
       },
       doubted: () => this.auditor.produceDoubted(call),
       ended: (ending) => {
-        this.say(`  imported ${texts[0]?.key}: ${told(ending)}`);
+        this.say(`  imported ${texts[0]?.key}: ${endingText(ending)}`);
         this.auditor.produceEnded(call, asProduced(ending), this.now);
         if (ending?.ok === true) this.situations.reached("items are imported");
       },
@@ -626,7 +626,7 @@ export class World {
       },
       ended: (ending, wasLost) => {
         asking.isOver = true;
-        this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
+        this.say(`  leased by ${request.clientId}: ${leaseText(ending)}`);
         if (ending?.ok !== true) {
           // A timeout promises that nothing happened.
           const isSure = ending !== null && !wasLost && this.#isTimeout(ending);
@@ -720,7 +720,7 @@ export class World {
       send: (key) => this.bundle.engine.complete({ ...request, ...key }),
       doubted: () => this.auditor.finishDoubted(call),
       ended: (ending, wasLost) => {
-        this.say(`  completed ${call.items[0]?.key}: ${told(ending)}`);
+        this.say(`  completed ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
         this.#watch.ended("complete", ending, this.bundle.downs > downs);
       },
@@ -751,7 +751,7 @@ export class World {
       send: (key) => this.bundle.engine.retry({ ...request, ...key }),
       doubted: () => this.auditor.finishDoubted(call),
       ended: (ending, wasLost) => {
-        this.say(`  retried ${call.items[0]?.key}: ${told(ending)}`);
+        this.say(`  retried ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
         this.#watch.ended("retry", ending, this.bundle.downs > downs);
       },
@@ -784,7 +784,7 @@ export class World {
       send: (key) => this.bundle.engine.extend({ ...request, ...key }),
       doubted: () => this.auditor.finishDoubted(call),
       ended: (ending, wasLost) => {
-        this.say(`  extended ${call.items[0]?.key}: ${told(ending)}`);
+        this.say(`  extended ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.extendEnded(call, ending, { now: this.now, wasLost });
       },
     });
@@ -805,7 +805,7 @@ export class World {
       send: (key) => this.bundle.engine.release({ ...request, ...key }),
       doubted: () => this.auditor.finishDoubted(call),
       ended: (ending, wasLost) => {
-        this.say(`  released ${call.items[0]?.key}: ${told(ending)}`);
+        this.say(`  released ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
       },
     });
@@ -829,7 +829,7 @@ export class World {
     this.#call(
       "resize",
       () => engine.updateQueue({ name, requestedPartitions }),
-      (ending) => this.say(`  resized ${name}: ${told(ending)}`),
+      (ending) => this.say(`  resized ${name}: ${endingText(ending)}`),
     );
   }
 
@@ -878,7 +878,7 @@ export class World {
       "pause",
       () => (isResume ? engine.resume(queue) : engine.pause({ queue, ...asked })),
       (ending) => {
-        this.say(`  paused ${queue}: ${told(ending)}`);
+        this.say(`  paused ${queue}: ${endingText(ending)}`);
         this.auditor.pauses.ended(call, ending, this.now);
         if (ending?.ok === true) {
           this.situations.reached(isResume ? "a queue is resumed" : "a queue is paused");
@@ -928,7 +928,7 @@ export class World {
       "clear",
       () => engine.clear({ queue, ...what }),
       (ending) => {
-        this.say(`  cleared ${queue}: ${told(ending)}`);
+        this.say(`  cleared ${queue}: ${endingText(ending)}`);
         // A stalled shard still has the call.
         if (ending === null && kills === this.#kills) return;
         this.auditor.clearEnded(call, ending, this.now);
@@ -970,7 +970,7 @@ export class World {
       "delete",
       () => engine.deleteQueue({ name: "plain", force }),
       (ending) => {
-        this.say(`  deleted plain: ${told(ending)}`);
+        this.say(`  deleted plain: ${endingText(ending)}`);
         this.#isRecreating = false;
         this.auditor.clearEnded(call, ending, this.now);
         if (ending?.ok === true) this.situations.reached("a queue is deleted with its items");
@@ -983,7 +983,7 @@ export class World {
     this.#call(
       "create",
       () => engine.createQueue(this.#plainSettings()),
-      (ending) => this.say(`  created plain: ${told(ending)}`),
+      (ending) => this.say(`  created plain: ${endingText(ending)}`),
     );
   }
 
@@ -1226,13 +1226,13 @@ function asProduced(ending: Ending<Imported> | null): Ending<Produced> | null {
   return ending?.message.includes("after the items were stored") === true ? null : ending;
 }
 
-function told(ending: Ending<unknown> | null): string {
+function endingText(ending: Ending<unknown> | null): string {
   if (ending === null) return "nobody heard";
   return ending.ok ? "ok" : `${ending.code}, ${ending.message}`;
 }
 
-function toldLease(ending: Ending<Leased> | null): string {
-  if (ending?.ok !== true) return told(ending);
+function leaseText(ending: Ending<Leased> | null): string {
+  if (ending?.ok !== true) return endingText(ending);
   const { queue, partition, items } = ending.value;
   const ids = items.map(({ payload, attempts }) => {
     const key = new TextDecoder().decode(payload).split("|", 1)[0];

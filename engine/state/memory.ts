@@ -49,7 +49,7 @@ interface MemoryOptions {
   readonly random?: Random;
 }
 
-export interface Holding {
+export interface HeldItems {
   readonly items: readonly KnownItem[];
   /** The sum over all items. */
   readonly payloadBytes: number;
@@ -98,7 +98,7 @@ export class Memory {
   readonly clearing = new Set<Partition>();
   readonly recounting = new Set<Partition>();
   /** By slot, items found damaged during a move; they are quarantined instead. */
-  readonly #spoilt = new Map<number, Set<number>>();
+  readonly #damaged = new Map<number, Set<number>>();
   /** The stored progress of tasks, by task id. */
   readonly tasks: Map<string, string>;
   readonly receipts: Receipts;
@@ -203,7 +203,11 @@ export class Memory {
   }
 
   /** Records a lease of these items, at least one. */
-  hold(partition: Partition, lease: Lease, { items, payloadBytes, holders }: Holding): LeaseRange {
+  hold(
+    partition: Partition,
+    lease: Lease,
+    { items, payloadBytes, holders }: HeldItems,
+  ): LeaseRange {
     const run: LeaseRange = {
       lease,
       seqs: items.map(({ seq }) => seq),
@@ -228,30 +232,30 @@ export class Memory {
       partition.held.set(seq, held);
     }
     assert(partition.held.size === heldBefore + items.length, "two leases cover one item");
-    partition.began(run);
+    partition.addRange(run);
     this.runs.push(run);
     return run;
   }
 
   /** Records a new early item. */
-  cameEarly(expireDeadline: number): void {
+  addEarly(expireDeadline: number): void {
     this.earlyFloor = Math.min(this.earlyFloor, expireDeadline);
     // The present scan has passed it, so it starts again.
     if (expireDeadline <= this.earlyAfter.expireDeadline) this.earlyAfter = beforeAll;
   }
 
   /** Early items up to this one were checked; `null`: all that have expired. */
-  lookedEarly(after: EarlyRef | null): void {
+  scannedEarly(after: EarlyRef | null): void {
     this.earlyAfter = after ?? beforeAll;
   }
 
-  spoil(items: readonly { readonly slot: number; readonly seq: number }[]): void {
+  markDamaged(items: readonly { readonly slot: number; readonly seq: number }[]): void {
     for (const { slot, seq } of items) {
-      this.#spoilt.getOrInsertComputed(slot, () => new Set()).add(seq);
+      this.#damaged.getOrInsertComputed(slot, () => new Set()).add(seq);
     }
   }
 
-  isSpoilt(slot: number, seq: number): boolean {
-    return this.#spoilt.size > 0 && (this.#spoilt.get(slot)?.has(seq) ?? false);
+  isDamaged(slot: number, seq: number): boolean {
+    return this.#damaged.size > 0 && (this.#damaged.get(slot)?.has(seq) ?? false);
   }
 }

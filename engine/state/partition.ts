@@ -216,7 +216,7 @@ export class Partition {
     return this.doomedCount + scheduled + (this.clearRetriedBelow > 0 ? this.retriedCount : 0);
   }
 
-  began(run: LeaseRange): void {
+  addRange(run: LeaseRange): void {
     this.runs.add(run);
     this.#lapses.push(run);
   }

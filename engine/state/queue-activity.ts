@@ -12,7 +12,7 @@ const lapseWindow = { slotMs: minuteMs, slots: 5 };
 const deathWindow = { slotMs: 5 * minuteMs, slots: 12 };
 
 export class QueueActivity {
-  readonly bornAt: number;
+  readonly startedAt: number;
   /** When each finding was first and last seen. */
   readonly #held = new Map<FindingWord, { readonly since: number; seenAt: number }>();
   /** When anything in the queue last changed. */
@@ -26,7 +26,7 @@ export class QueueActivity {
   /** `""` = unknown. */
   pausedBy = "";
   /** The last lease request; `null` = none since the start. */
-  lastAsked: { readonly client: string; readonly at: number } | null = null;
+  lastLeaseRequest: { readonly client: string; readonly at: number } | null = null;
   /** The largest number of items that the present clear still had to remove. */
   clearingMost = 0;
   readonly lapses = new RecentCount(lapseWindow);
@@ -36,7 +36,7 @@ export class QueueActivity {
   readonly backlog: RecentLevels;
 
   constructor(now: number, pausedAt: number) {
-    this.bornAt = now;
+    this.startedAt = now;
     this.changedAt = now;
     this.movedAt = 0;
     this.readyAt = now;
@@ -45,14 +45,14 @@ export class QueueActivity {
     this.backlog = new RecentLevels({ slotMs: minuteMs, slots: 5, now });
   }
 
-  asked(client: string, now: number): void {
-    this.lastAsked = { client, at: now };
+  leaseRequested(client: string, now: number): void {
+    this.lastLeaseRequest = { client, at: now };
     this.changedAt = now;
   }
 
   /** When the last lease request arrived, or the start if there was none. */
-  get askedAt(): number {
-    return this.lastAsked?.at ?? this.bornAt;
+  get leaseRequestedAt(): number {
+    return this.lastLeaseRequest?.at ?? this.startedAt;
   }
 
   /**
@@ -61,9 +61,9 @@ export class QueueActivity {
    */
   since(word: FindingWord, now: number): number {
     const known = this.#held.get(word);
-    const goesOn =
+    const isContinued =
       known !== undefined && (now - known.seenAt <= gapMs || this.changedAt <= known.seenAt);
-    if (goesOn) {
+    if (isContinued) {
       known.seenAt = now;
       return known.since;
     }

@@ -18,7 +18,7 @@ test.each([1, 2, 3, 4, 5])(
       if (random.below(3) === 0) {
         head = Math.min(readyAt.length, head + random.below(seed * 5));
         const last = head - 1;
-        if (last >= 0) marks.saw(last, readyAt[last] as number);
+        if (last >= 0) marks.observe(last, readyAt[last] as number);
       }
       if (head === readyAt.length) {
         marks.clear();
@@ -40,7 +40,7 @@ test("since: the age of earlier items is unknown until they were examined", () =
   expect(marks.since(5)).toBeNull();
   marks.note(100, 2_000);
   expect(marks.since(5)).toBeNull();
-  marks.saw(5, 1_000);
+  marks.observe(5, 1_000);
   expect(marks.since(5)).toBe(1_000);
   expect(marks.since(99)).toBe(1_000);
   expect(marks.since(100)).toBe(2_000);

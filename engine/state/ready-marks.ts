@@ -23,7 +23,7 @@ export class ReadyMarks {
   }
 
   /** Records an item that was read near the head: items behind it became ready no earlier. */
-  saw(seq: number, at: number): void {
+  observe(seq: number, at: number): void {
     this.isUnknown = false;
     let passed = 0;
     while (passed < this.#seqs.length && (this.#seqs[passed] as number) <= seq) passed += 1;

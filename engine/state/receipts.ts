@@ -23,7 +23,7 @@ const digestWords = 4;
 const keyWords = 6;
 /** A receipt with more values has a list of its own. */
 const valuesInline = 3;
-const takenBack = 255;
+const withdrawn = 255;
 
 /** One column per property; a receipt has the same index in all of them. */
 interface Columns {
@@ -85,7 +85,7 @@ export class Receipts {
     ats[place] = at;
     operations[place] = keyedOperations.indexOf(receipt.operation);
     const { values } = receipt;
-    counts[place] = values === null ? takenBack : Math.min(values.length, takenBack - 1);
+    counts[place] = values === null ? withdrawn : Math.min(values.length, withdrawn - 1);
     if (values !== null && values.length > valuesInline) long.set(place, values);
     else if (values !== null && values.length > 0) inline.set(values, place * valuesInline);
     this.#table[this.#cellOf(words)] = place + 1;
@@ -152,7 +152,7 @@ export class Receipts {
       digest: hexOf(words.subarray(0, digestWords)),
       fingerprint: hexOf(words.subarray(digestWords)),
       operation: keyedOperationAt(operations[place]),
-      values: count === takenBack ? null : (long.get(place) ?? inline()),
+      values: count === withdrawn ? null : (long.get(place) ?? inline()),
       turn: turns[place] as number,
       at: ats[place] as number,
     };
@@ -260,7 +260,7 @@ function hexOf({ buffer, byteOffset, byteLength }: Uint32Array): string {
 
 const keyBytes = 24;
 const headBytes = keyBytes + 3;
-const takenBackCount = 0xffff;
+const withdrawnCount = 0xffff;
 
 export function encodeReceipts(receipts: Iterable<Receipt>): Uint8Array {
   const list = [...receipts];
@@ -271,7 +271,7 @@ export function encodeReceipts(receipts: Iterable<Receipt>): Uint8Array {
   for (const { digest, fingerprint, operation, values } of list) {
     bytes.subarray(at, at + keyBytes).setFromHex(digest + fingerprint);
     view.setUint8(at + keyBytes, keyedOperations.indexOf(operation));
-    view.setUint16(at + keyBytes + 1, values?.length ?? takenBackCount, true);
+    view.setUint16(at + keyBytes + 1, values?.length ?? withdrawnCount, true);
     at += headBytes;
     for (const value of values ?? []) {
       view.setFloat64(at, value, true);
@@ -289,7 +289,7 @@ export function decodeReceipts(bytes: Uint8Array): Receipt[] {
     const operation = keyedOperationAt(view.getUint8(at + keyBytes));
     const count = view.getUint16(at + keyBytes + 1, true);
     at += headBytes;
-    const values = count === takenBackCount ? null : readValues(view, at, count);
+    const values = count === withdrawnCount ? null : readValues(view, at, count);
     at += 8 * (values?.length ?? 0);
     receipts.push({ digest: hex.slice(0, 32), fingerprint: hex.slice(32), operation, values });
   }

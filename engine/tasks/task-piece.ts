@@ -83,7 +83,7 @@ function pageName({ op }: Numbered<TaskPiece>, at: number): string {
 
 type TaskItem = Read<Item> | Read<ScheduledItem>;
 
-interface Done {
+interface PieceCounts {
   moved: number;
   skipped: number;
   payloadBytes: number;
@@ -95,7 +95,7 @@ function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
   const before = progressOf(memory, taskId);
   const spans = spansOf(before, request);
   if (spans.length === 0) return taskResult(memory.tasks.get(taskId) ?? "");
-  const done: Done = { moved: 0, skipped: 0, payloadBytes: 0 };
+  const done: PieceCounts = { moved: 0, skipped: 0, payloadBytes: 0 };
   const rests = spans.map((span, at) => applyToSpan(turn, request, { span, at, done }));
   const left = [...rests.filter((rest) => rest !== null), ...before.spans.slice(spans.length)];
   const moved = before.moved + done.moved;
@@ -104,7 +104,7 @@ function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
   return taskResult(JSON.stringify(progress));
 }
 
-function isEnough({ limit }: TaskPiece, { moved, payloadBytes }: Done): boolean {
+function isEnough({ limit }: TaskPiece, { moved, payloadBytes }: PieceCounts): boolean {
   return moved >= limit || payloadBytes >= limits.turnBytesMax;
 }
 
@@ -112,7 +112,7 @@ function isEnough({ limit }: TaskPiece, { moved, payloadBytes }: Done): boolean 
 function applyToSpan(
   turn: Turn,
   request: Numbered<TaskPiece>,
-  { span, at, done }: { readonly span: TaskSpan; readonly at: number; readonly done: Done },
+  { span, at, done }: { readonly span: TaskSpan; readonly at: number; readonly done: PieceCounts },
 ): TaskSpan | null {
   const partition = turn.memory.partition(span.slot);
   if (partition.settings === null) return null;
@@ -148,9 +148,9 @@ function appliesTo({ held }: Partition, item: TaskItem, deed: Deed): boolean {
   return holder !== undefined && (deed.holder === "" || deed.holder === holder);
 }
 
-type Outcome = "moved" | "skipped";
+type PieceOutcome = "moved" | "skipped";
 
-function applyDeed(turn: Turn, partition: Partition, item: TaskItem, deed: Deed): Outcome {
+function applyDeed(turn: Turn, partition: Partition, item: TaskItem, deed: Deed): PieceOutcome {
   switch (deed.action) {
     case "redrive":
       return redrive(turn, partition, item, deed.to);
@@ -167,7 +167,7 @@ function applyDeed(turn: Turn, partition: Partition, item: TaskItem, deed: Deed)
 }
 
 /** An item without a destination stays; a queue that is being deleted is not a destination. */
-function redrive(turn: Turn, partition: Partition, item: TaskItem, to: string): Outcome {
+function redrive(turn: Turn, partition: Partition, item: TaskItem, to: string): PieceOutcome {
   const { rules } = turn.memory;
   const target = rules.targetOf(to || (readPast(item.past).queue ?? ""));
   if (target === null || !rules.isOpen(target.owner)) return "skipped";
@@ -175,7 +175,7 @@ function redrive(turn: Turn, partition: Partition, item: TaskItem, to: string): 
   return "moved";
 }
 
-function promote(turn: Turn, partition: Partition, item: TaskItem): Outcome {
+function promote(turn: Turn, partition: Partition, item: TaskItem): PieceOutcome {
   if (!("dueAt" in item)) return "skipped";
   const fate = wake(item, turn.now);
   moveScheduled(turn, partition, item, {
@@ -186,7 +186,12 @@ function promote(turn: Turn, partition: Partition, item: TaskItem): Outcome {
 }
 
 /** Items stay if there is no dead queue, because they would be lost. */
-function rejectItem(turn: Turn, partition: Partition, item: TaskItem, reason: string): Outcome {
+function rejectItem(
+  turn: Turn,
+  partition: Partition,
+  item: TaskItem,
+  reason: string,
+): PieceOutcome {
   if (partition.settings?.dead == null) return "skipped";
   const parting = { fate: dismiss(item), what: "rejected", ...(reason && { reason }) } as const;
   if ("dueAt" in item) moveScheduled(turn, partition, item, parting);
@@ -195,7 +200,12 @@ function rejectItem(turn: Turn, partition: Partition, item: TaskItem, reason: st
 }
 
 /** Its attempt counts. It stays leased if the queue would lose it for lack of a dead queue. */
-function retryHeld(turn: Turn, partition: Partition, { seq }: TaskItem, reason: string): Outcome {
+function retryHeld(
+  turn: Turn,
+  partition: Partition,
+  { seq }: TaskItem,
+  reason: string,
+): PieceOutcome {
   const held = partition.held.get(seq);
   const { settings } = partition;
   if (held === undefined || settings === null) return "skipped";

@@ -136,8 +136,8 @@ export class Tasks {
       return this.#startNew(queue, request, { ...plan, ...unkeyed, by });
     }
     const operation = plan.action === "redrive" ? "redrive" : "repair";
-    const asked = JSON.stringify({ ...request, queue: 0 });
-    const key = idempotencyKey(requestKey, { queue: queue.lasting, operation, asked });
+    const argumentsText = JSON.stringify({ ...request, queue: 0 });
+    const key = idempotencyKey(requestKey, { queue: queue.lasting, operation, argumentsText });
     const { digest, fingerprint } = key;
     const before = this.#rememberedFor(key);
     const starting = this.#starting.get(digest);

@@ -30,7 +30,7 @@ interface Waiting extends Timing {
 
 const noTiming: Timing = {
   deadline: Number.POSITIVE_INFINITY,
-  late: { untaken: closingFailure, taken: null },
+  late: { beforeSend: closingFailure, afterSend: null },
 };
 
 export interface InboxOptions {
@@ -46,7 +46,7 @@ export class Inbox {
   readonly #arrived: () => void;
   #queue: Waiting[] = [];
   /** By op number, in the order in which turns took them. */
-  readonly #taken = new Map<number, Waiting>();
+  readonly #afterSend = new Map<number, Waiting>();
   #opLast = 0;
   /** Why no more requests are accepted. */
   #ended: Failure | null = null;
@@ -59,7 +59,7 @@ export class Inbox {
   }
 
   get size(): number {
-    return this.#queue.length + this.#taken.size;
+    return this.#queue.length + this.#afterSend.size;
   }
 
   put(request: Request, settle: Settle, timing: Timing = noTiming): void {
@@ -110,20 +110,20 @@ export class Inbox {
       weight += weightOf(waiting.request);
       this.#opLast += 1;
       requests.push({ ...waiting.request, op: this.#opLast });
-      this.#taken.set(this.#opLast, waiting);
+      this.#afterSend.set(this.#opLast, waiting);
     }
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
-    for (const { settle, late: failures } of late) settle(failures.untaken, 0);
+    for (const { settle, late: failures } of late) settle(failures.beforeSend, 0);
     return requests;
   }
 
   answer(answers: readonly Answer[]): void {
     // Take all out first: a callback may put further requests.
     const settled = answers.flatMap(({ op, outcome }) => {
-      const waiting = this.#taken.get(op);
+      const waiting = this.#afterSend.get(op);
       // It was answered at its deadline.
       if (waiting === undefined) return [];
-      this.#taken.delete(op);
+      this.#afterSend.delete(op);
       return [{ waiting, op, outcome }];
     });
     for (const { waiting, op, outcome } of settled) waiting.settle(outcome, op);
@@ -132,9 +132,9 @@ export class Inbox {
   /** Puts taken requests back in front of the waiting ones, except those in `kept`. */
   putBack(kept: ReadonlySet<number>): void {
     const again: Waiting[] = [];
-    for (const [op, waiting] of this.#taken) {
+    for (const [op, waiting] of this.#afterSend) {
       if (kept.has(op)) continue;
-      this.#taken.delete(op);
+      this.#afterSend.delete(op);
       again.push(waiting);
       this.#watchDeadline(waiting.deadline);
     }
@@ -144,10 +144,10 @@ export class Inbox {
   /** Answers all requests of one kind as if their deadline had passed before a turn took them. */
   refuse(kind: Request["kind"]): void {
     const isMeant = ({ request }: Waiting): boolean => request.kind === kind;
-    const refused = [...this.#taken.values(), ...this.#queue].filter(isMeant);
-    for (const [op, waiting] of this.#taken) if (isMeant(waiting)) this.#taken.delete(op);
+    const refused = [...this.#afterSend.values(), ...this.#queue].filter(isMeant);
+    for (const [op, waiting] of this.#afterSend) if (isMeant(waiting)) this.#afterSend.delete(op);
     this.#queue = this.#queue.filter((waiting) => !isMeant(waiting));
-    for (const { settle, late } of refused) settle(late.untaken, 0);
+    for (const { settle, late } of refused) settle(late.beforeSend, 0);
   }
 
   #watchDeadline(deadline: number): void {
@@ -170,9 +170,9 @@ export class Inbox {
       else if (failed !== null) next = Math.min(next, waiting.deadline);
       return isLate;
     };
-    this.#queue = this.#queue.filter((waiting) => !look(waiting, waiting.late.untaken));
-    for (const [op, waiting] of this.#taken) {
-      if (look(waiting, waiting.late.taken)) this.#taken.delete(op);
+    this.#queue = this.#queue.filter((waiting) => !look(waiting, waiting.late.beforeSend));
+    for (const [op, waiting] of this.#afterSend) {
+      if (look(waiting, waiting.late.afterSend)) this.#afterSend.delete(op);
     }
     this.#watchDeadline(next);
     for (const [waiting, failed] of late) waiting.settle(failed, 0);
@@ -189,10 +189,10 @@ export class Inbox {
 
   /** Answers the taken requests; `isDecided`: only unfinished work in pieces is left among them. */
   closeTaken({ isDecided }: { readonly isDecided: boolean }): void {
-    const taken = [...this.#taken.values()];
-    this.#taken.clear();
-    for (const { late, settle } of taken) {
-      const failed = isDecided ? unfinishedFailure : (late.taken ?? unknownOutcome);
+    const afterSend = [...this.#afterSend.values()];
+    this.#afterSend.clear();
+    for (const { late, settle } of afterSend) {
+      const failed = isDecided ? unfinishedFailure : (late.afterSend ?? unknownOutcome);
       settle(failed, 0);
     }
   }

@@ -3,7 +3,7 @@
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
-import type { Destination, Mark, Move, SlotSeq } from "../../stores/store.ts";
+import type { MoveDestination, Mark, Move, SlotSeq } from "../../stores/store.ts";
 import type { ItemEventKind } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
 import type { Death, Fate } from "../model/lifecycle.ts";
@@ -59,7 +59,7 @@ function countIn(
   if (partition.itemCount === 0) partition.expireDeadlineMax = 0;
   const early = expireDeadline < partition.expireDeadlineMax;
   if (early) {
-    memory.cameEarly(expireDeadline);
+    memory.addEarly(expireDeadline);
   } else {
     partition.expireDeadlineMax = expireDeadline;
     lowerFloor(memory, partition, expireDeadline);
@@ -334,7 +334,7 @@ function leave(
 ): void {
   const { slot } = partition;
   const { seq, holder: by = "" } = item;
-  if (context.memory.isSpoilt(slot, seq)) {
+  if (context.memory.isDamaged(slot, seq)) {
     quarantine(context, partition, seq);
     return;
   }
@@ -360,12 +360,12 @@ function recordMove(
   } else {
     const { slot, seq, past } = to.item;
     history.add({ ...left, to: { shard, slot, seq } });
-    if (slot !== left.slot) history.add({ slot, seq, what: cameAs(past), by: "" });
+    if (slot !== left.slot) history.add({ slot, seq, what: arrivalEvent(past), by: "" });
   }
 }
 
 /** The event for an item that arrives from another partition. */
-export function cameAs(past: string): ItemEventKind {
+export function arrivalEvent(past: string): ItemEventKind {
   const { death, redriven } = readPast(past);
   if (death !== undefined) return "dead";
   return redriven === undefined ? "produced" : "returned";
@@ -396,7 +396,7 @@ function toQueue(
   { slot, seq }: SlotSeq,
   { shard: targetShard, owner: targetOwner }: Target,
   { past, sourceId }: { readonly past: string; readonly sourceId: string },
-): Destination {
+): MoveDestination {
   const { memory, changeSet, now, stamp } = context;
   const placing = { createdAt: stamp, attempts: 0, past };
   if (targetShard === context.shard) {
@@ -427,7 +427,7 @@ export function moveScheduled(
   transition: Transition,
 ): void {
   const { slot } = partition;
-  if (context.memory.isSpoilt(slot, item.seq)) {
+  if (context.memory.isDamaged(slot, item.seq)) {
     partition.unscheduled(item);
     countDamaged(context.changeSet, partition, item.seq);
     return;
@@ -482,7 +482,7 @@ function appendDestination(
   partition: Partition,
   placing: Placing,
   sourceId: string | null,
-): Destination {
+): MoveDestination {
   const early = countIn(context, partition, placing);
   const seq = nextSeq(partition);
   const place = { slot: partition.slot, seq, queuedAt: context.stamp, early, sourceId };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { nothing } from "../../stores/conformance/values.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
-import { type Changes, SpoiltItems, type Store, StoreError } from "../../stores/store.ts";
+import { type Changes, DamagedItems, type Store, StoreError } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
 import { failure } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
@@ -60,7 +60,7 @@ interface Leasing {
   readonly batchSize: number;
 }
 
-type Told = Result | LeaseGrant;
+type GrantOutcome = Result | LeaseGrant;
 
 /** The deadlines of all timers. */
 function timersOf(clock: VirtualClock): Set<{ readonly deadline: number }> {
@@ -152,11 +152,11 @@ async function setupShard({
       ...events,
     },
   );
-  const answers: Record<string, Told> = {};
+  const answers: Record<string, GrantOutcome> = {};
   let arrival = 0;
   const send = (
     request: Request | Leasing,
-    settle: (told: Told) => void,
+    settle: (told: GrantOutcome) => void,
     timing?: Timing,
   ): void => {
     if (request.kind !== "lease") {
@@ -176,15 +176,15 @@ async function setupShard({
     request: Request | Leasing,
     deadline = Number.POSITIVE_INFINITY,
   ): Promise<void> => {
-    const settle = (told: Told): void => {
+    const settle = (told: GrantOutcome): void => {
       answers[name] = told;
       calls.push(name);
     };
-    send(request, settle, { deadline, late: { untaken: late, taken: unknown } });
+    send(request, settle, { deadline, late: { beforeSend: late, afterSend: unknown } });
     await clock.settle();
   };
   const ask = (request: Request | Leasing) =>
-    new Promise<Told>((resolve) => send(request, resolve));
+    new Promise<GrantOutcome>((resolve) => send(request, resolve));
   await clock.settle();
   calls.length = 0;
   return { clock, timers, shard, image, calls, answers, put, ask, openings: () => openings };
@@ -214,7 +214,7 @@ function lease(slot = 0, batchSize = 1): Leasing {
   return { kind: "lease", slot, batchSize };
 }
 
-function leasedIn(told: Told | undefined): readonly LeasedItem[] {
+function leasedIn(told: GrantOutcome | undefined): readonly LeasedItem[] {
   return told !== undefined && isGrant(told) ? (told.items as readonly LeasedItem[]) : [];
 }
 
@@ -247,7 +247,7 @@ test("turn: calls its store at most twice, whatever the requests", async () => {
     calls.length = 0;
     const asked = requests.map(ask);
     const answers = await Promise.all([...asked, clock.settle()]);
-    return { calls: [...calls], answers: answers.slice(0, -1) as Told[] };
+    return { calls: [...calls], answers: answers.slice(0, -1) as GrantOutcome[] };
   };
   const items = Array.from({ length: 50 }, (_, index) => ({ ...item, payload: `${index}` }));
   const later = { ...item, payload: "later", enqueueAt: clock.now() + 20 };
@@ -505,16 +505,16 @@ test("store: if it stalls, requests of the turn are answered in time, once, and 
   await put("taken", produce("taken"), start + 100);
   await put("waits", produce("waits"), start + 100);
   await put("patient", produce("patient"));
-  const timing = { deadline: start + 100, late: { untaken: late, taken: null } };
+  const timing = { deadline: start + 100, late: { beforeSend: late, afterSend: null } };
   await clock.advance(99);
   expect(answers).toEqual({});
   await clock.advance(1);
-  expect(answers).toEqual({ taken: unknown, waits: late });
+  expect(answers).toEqual({ afterSend: unknown, waits: late });
   commits.release();
   await clock.settle();
   commits.release();
   await clock.settle();
-  expect(answers).toEqual({ taken: unknown, waits: late, patient: done });
+  expect(answers).toEqual({ afterSend: unknown, waits: late, patient: done });
   expect(storedIn(image)).toEqual(["taken", "patient"]);
   // The caller enforces the deadline of a request that a turn has taken.
   const kept = shard.ask(produce("kept"), { ...timing, deadline: clock.now() + 100 });
@@ -573,7 +573,7 @@ test("close: the current turn is answered, and nothing else is done", async () =
   await clock.settle();
   await closing;
   expect(answers).toMatchObject({
-    taken: done,
+    afterSend: done,
     waits: { code: "closing" },
     late: { code: "closing" },
   });
@@ -592,7 +592,7 @@ test.each(["commit", "opening"] as const)(
     commits.release(new StoreError("failed", "no"));
     await clock.settle();
     await closing;
-    expect(answers).toEqual({ taken: unknown });
+    expect(answers).toEqual({ afterSend: unknown });
   },
 );
 
@@ -813,11 +813,11 @@ test("abandon: requests of the turn may be done, others change nothing", async (
   await put("waits", produce("waits"));
   const why = failure("shutting_down", "another has it");
   await shard.abandon(why);
-  expect(answers).toEqual({ taken: unknown, waits: why });
+  expect(answers).toEqual({ afterSend: unknown, waits: why });
   // The end of the commit changes no answer.
   commits.release();
   await clock.settle();
-  expect(answers).toEqual({ taken: unknown, waits: why });
+  expect(answers).toEqual({ afterSend: unknown, waits: why });
 });
 
 test("counters: commits are sorted into their buckets", async () => {
@@ -839,7 +839,7 @@ test("damaged: items found damaged one after the other are set aside together", 
     attempts += 1;
     expect(attempts).toBeLessThan(10);
     const [first] = move;
-    if (first !== undefined) throw new SpoiltItems([first]);
+    if (first !== undefined) throw new DamagedItems([first]);
     quarantined.push(...quarantine.flatMap(({ seqs }) => seqs));
   };
   const settings = { maxAttempts: 0 };

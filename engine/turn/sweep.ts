@@ -108,7 +108,7 @@ function noteFloors({ memory, readResult, now }: Turn): void {
   const last = readResult.early.found.at(-1);
   const next = readResult.early.next ?? Number.POSITIVE_INFINITY;
   memory.earlyFloor = next;
-  memory.lookedEarly(next <= now && last !== undefined ? last : null);
+  memory.scannedEarly(next <= now && last !== undefined ? last : null);
 }
 
 function lapseLeases(turn: Turn, budget: Budget): void {
@@ -168,7 +168,7 @@ function expireEarly(turn: Turn, budget: Budget): void {
     if (partition.held.has(seq) || seq < partition.clearReadyBelow) continue;
     if (changeSet.hasLeft(slot, seq)) continue;
     if (budget.isSpent) {
-      memory.cameEarly(expireDeadline);
+      memory.addEarly(expireDeadline);
       return;
     }
     move(turn, partition, item, { fate: expire(item), what: "expired" });
@@ -200,7 +200,7 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
     const held = partition.held.get(item.seq);
     const isHere = held === undefined && !turn.changeSet.hasLeft(slot, item.seq);
     if (isHere && !item.damaged && !item.early && !hasExpired(item, turn.now)) {
-      sawReady(turn, partition, item);
+      recordReady(turn, partition, item);
       return item.expireDeadline;
     }
     if (isHere && (item.damaged || !item.early)) {
@@ -216,9 +216,9 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
 }
 
 /** Records a ready item that was read anyway; after a start this sets `oldestReadyAt`. */
-function sawReady({ changeSet }: Turn, partition: Partition, { seq, queuedAt }: Item): void {
+function recordReady({ changeSet }: Turn, partition: Partition, { seq, queuedAt }: Item): void {
   if (partition.readyMarks.isUnknown) changeSet.touched.add(partition);
-  partition.readyMarks.saw(seq, queuedAt);
+  partition.readyMarks.observe(seq, queuedAt);
 }
 
 function expireOrSetAside(turn: Turn, partition: Partition, item: Read<Item>): void {

@@ -187,8 +187,12 @@ interface Ask {
 /** A key belongs to its operation, and its fingerprint depends on the request. */
 function keyOf({ kind, key, ids, count, uniques, dead }: Ask): { readonly key?: IdempotencyKey } {
   if (key === "" || !isKeyed(kind)) return {};
-  const asked = JSON.stringify([ids, count, uniques, dead]);
-  const call = { queue: { queueId: 1, createdAt: 1 }, operation: kind as KeyedOperation, asked };
+  const argumentsText = JSON.stringify([ids, count, uniques, dead]);
+  const call = {
+    queue: { queueId: 1, createdAt: 1 },
+    operation: kind as KeyedOperation,
+    argumentsText,
+  };
   return { key: idempotencyKey(key, call) };
 }
 

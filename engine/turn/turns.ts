@@ -5,7 +5,7 @@
 import type { Backend } from "../../stores/backend.ts";
 import {
   nothingRead,
-  SpoiltItems,
+  DamagedItems,
   StoreError,
   type TurnRecord,
   type Written,
@@ -91,7 +91,7 @@ interface Commit extends Written {
 type Committed =
   | { readonly is: "written"; readonly commit: Commit | null }
   | { readonly is: "full" }
-  | { readonly is: "spoilt"; readonly items: SpoiltItems["items"] };
+  | { readonly is: "spoilt"; readonly items: DamagedItems["items"] };
 
 export class Turns {
   readonly #options: TurnsOptions<unknown>;
@@ -365,7 +365,7 @@ export class Turns {
     let isStill = wasPaused;
     let turn = await this.#decide(asked, isStill);
     let commit = await this.#commit(turn);
-    const spoilt: SpoiltItems["items"][number][] = [];
+    const spoilt: DamagedItems["items"][number][] = [];
     while (commit.is !== "written") {
       if (commit.is === "full" && full && isStill) break;
       // Nothing was written, and the decisions are void. Decide again from the stored state,
@@ -379,7 +379,7 @@ export class Turns {
         this.#full = true;
         this.#checkRoomAt = machine.now() + idleMs;
       }
-      this.#memory.spoil(spoilt);
+      this.#memory.markDamaged(spoilt);
       turn = await this.#decide(asked, isStill);
       commit = await this.#commit(turn);
     }
@@ -480,10 +480,10 @@ export class Turns {
       const tags = isNew ? labelOf(this.#options, memory.epochs) : null;
       written = await backend.store.commit(changeSet.changes(record, tags));
     } catch (cause) {
-      const isSpoilt = cause instanceof SpoiltItems;
-      if (!isSpoilt && !isFull(cause)) throw cause;
+      const isDamaged = cause instanceof DamagedItems;
+      if (!isDamaged && !isFull(cause)) throw cause;
       this.#pending = null;
-      return isSpoilt ? { is: "spoilt", items: cause.items } : { is: "full" };
+      return isDamaged ? { is: "spoilt", items: cause.items } : { is: "full" };
     }
     memory.lastTurn = record;
     memory.isEpochNew = false;

@@ -1,6 +1,6 @@
 // Routes for stored items.
 
-import { nowhere } from "../../engine/insight/search.ts";
+import { notFound } from "../../engine/insight/search.ts";
 import type { Engine } from "../../engine/model/api.ts";
 import { visibleTo } from "../auth/key-rights.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
@@ -63,7 +63,7 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       const isVisible = visibleTo(identity);
       const history = explained.history.filter(({ queue }) => isVisible(queue));
       const lastQueue = explained.item?.queue ?? explained.history.at(-1)?.queue;
-      const known = lastQueue === undefined || isVisible(lastQueue) ? explained : nowhere(id);
+      const known = lastQueue === undefined || isVisible(lastQueue) ? explained : notFound(id);
       const { historySince } = history.length > 0 ? explained : known;
       return itemExplained({ ...known, history, historySince });
     },

@@ -13,7 +13,7 @@ import {
 import type { CatalogEntry } from "../queue.ts";
 import type {
   Changes,
-  Destination,
+  MoveDestination,
   Inbound,
   Mark,
   Move,
@@ -465,7 +465,7 @@ class Model {
     const isMoved = (): boolean => kind < 4 || (kind < 6 && below(2) === 0);
     const model = this.#newItem();
     const isAlike = below(2) === 0;
-    const destination = (): Destination | null => {
+    const destination = (): MoveDestination | null => {
       const one = isAlike ? model : this.#newItem();
       const sourceId = below(8) === 0 ? sourceName(below(40)) : null;
       this.#seq += 1;

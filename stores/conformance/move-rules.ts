@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
-import type { Destination, Move } from "../store.ts";
+import type { MoveDestination, Move } from "../store.ts";
 import type { Bench, Rule } from "./bench.ts";
 import {
   alike,
@@ -84,7 +84,7 @@ function placeRules(rule: Rule): void {
     const moveAll = async <T extends Item>(
       bench: Bench,
       placed: (one: ScheduledItem, index: number) => T,
-      to: (moved: Omit<T, "sourceId"> & { sourceId: string | null }) => Destination,
+      to: (moved: Omit<T, "sourceId"> & { sourceId: string | null }) => MoveDestination,
       found: () => Promise<readonly T[]>,
     ): Promise<void> => {
       const items = await write(bench, from);

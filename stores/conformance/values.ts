@@ -5,7 +5,7 @@ import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts
 import type { CatalogEntry, PartitionPlace } from "../queue.ts";
 import type {
   Changes,
-  Destination,
+  MoveDestination,
   EarlyRef,
   Mark,
   Move,
@@ -171,16 +171,16 @@ function movable(item: Moved<Item>) {
   return { slot, seq, createdAt, queuedAt, expireDeadline, early, attempts, sourceId, past };
 }
 
-export function toItems(item: Moved<Item>): Destination {
+export function toItems(item: Moved<Item>): MoveDestination {
   return { into: "items", item: movable(item) };
 }
 
-export function toScheduled(item: Moved<ScheduledItem>): Destination {
+export function toScheduled(item: Moved<ScheduledItem>): MoveDestination {
   const { dueAt, retried } = item;
   return { into: "scheduled", item: { ...movable(item), dueAt, retried } };
 }
 
-export function toOutbox(item: Moved<OutboundItem>): Destination {
+export function toOutbox(item: Moved<OutboundItem>): MoveDestination {
   const { outboundSeq, targetShard, targetOwner } = item;
   const route = { outboundSeq, targetShard, targetOwner };
   return { into: "outbox", item: { ...movable(item), ...route } };
@@ -188,7 +188,7 @@ export function toOutbox(item: Moved<OutboundItem>): Destination {
 
 export function moveOf(
   { slot, seq }: Pick<Item, "slot" | "seq">,
-  to: Destination | null,
+  to: MoveDestination | null,
   from: Move["from"] = "items",
 ): Move {
   return { slot, seq, from, to };

@@ -8,9 +8,9 @@ import { hostsOf } from "./hosts.ts";
 import { refuseWrong, setSession, wrongSettings } from "./settings.ts";
 
 /** The columns of a row: numbers, texts, booleans, bytes, arrays of numbers or of bytes. */
-export type Row = readonly unknown[];
+export type SqlRow = readonly unknown[];
 
-export type Value = string | number | Buffer | null;
+export type SqlValue = string | number | Buffer | null;
 
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === "t",
@@ -179,12 +179,12 @@ export class Connection {
    * Runs one statement, prepared at its first use. Its total time is not bounded, but the time
    * between bytes is.
    */
-  async rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
+  async rows(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.#patiently(this.#rows(text, values, {}));
   }
 
   /** Like `rows`, within `silenceMs`. The statement is never cancelled; the connection is cut. */
-  async promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
+  async promptRows(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.#rows(text, values, { query_timeout: this.#silenceMs });
   }
 
@@ -192,7 +192,7 @@ export class Connection {
    * Like `promptRows`, for a commit that will be acknowledged. If a replica is required, resolves
    * once the standbys have the commit on disk.
    */
-  async committedRows(text: string, values: readonly Value[]): Promise<Row[]> {
+  async committedRows(text: string, values: readonly SqlValue[]): Promise<SqlRow[]> {
     const rows = await this.promptRows(text, values);
     if (this.#requireReplica) await this.#proveReplicated();
     return rows;
@@ -212,9 +212,9 @@ export class Connection {
 
   async #rows(
     text: string,
-    values: readonly Value[],
+    values: readonly SqlValue[],
     timeout: { readonly query_timeout?: number },
-  ): Promise<Row[]> {
+  ): Promise<SqlRow[]> {
     for (let count = 1; ; count += 1) {
       const query = { ...this.#named(text), ...timeout, text, values: [...values], types };
       try {
@@ -272,7 +272,7 @@ export class Connection {
     }
   }
 
-  async #query(query: QueryConfig): Promise<Row[]> {
+  async #query(query: QueryConfig): Promise<SqlRow[]> {
     if (this.#lost !== null) throw new StoreError("failed", "the database is gone", this.#lost);
     const before = this.#unreplicatedCount;
     const { rows } = await this.#client.query({ ...query, rowMode: "array" });

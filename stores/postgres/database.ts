@@ -14,7 +14,13 @@ import {
   settle,
   unsettled,
 } from "./acknowledged.ts";
-import { Connection, type Row, type SessionOptions, takenOver, type Value } from "./connection.ts";
+import {
+  Connection,
+  type SqlRow,
+  type SessionOptions,
+  takenOver,
+  type SqlValue,
+} from "./connection.ts";
 import { takeLock } from "./lock.ts";
 import { nodesName } from "./nodes.ts";
 import { migrate, named, nodesSchema, shardSchema } from "./schema.ts";
@@ -102,7 +108,7 @@ export class Database {
   }
 
   /** For the statements of a start. `shard` in the text stands for the schema. */
-  rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
+  rows(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.#connection.rows(this.#named(text), values);
   }
 
@@ -110,7 +116,7 @@ export class Database {
    * Like `promptRows`, for a statement that appends the next row of the chain. Its first column is
    * the number of rows appended: 1, or 0 if nothing was written.
    */
-  async appendingRows(text: string, values: readonly Value[]): Promise<Row[]> {
+  async appendingRows(text: string, values: readonly SqlValue[]): Promise<SqlRow[]> {
     const all = this.#acknowledged;
     const refused = (): void => {
       if (all !== null) refuse(all, this.#number);
@@ -144,7 +150,7 @@ export class Database {
   }
 
   /** Like `rows`, for short statements that a turn or an opening waits for. */
-  promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
+  promptRows(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.#connection.promptRows(this.#named(text), values);
   }
 
@@ -191,7 +197,7 @@ export class Database {
     const node = ownership === undefined ? null : [shard, ownership.url, ownership.epoch];
     const ofNodes = (text: string): string => named(text, nodesSchema, nodesName(schema));
     // Reads after it determine the outcomes that callers receive, so it has to be replicated too.
-    const append = (text: string, values: readonly Value[]): Promise<Row[]> =>
+    const append = (text: string, values: readonly SqlValue[]): Promise<SqlRow[]> =>
       this.#connection.committedRows(this.#named(text), values);
     for (;;) {
       const [row] =

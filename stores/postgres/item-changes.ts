@@ -2,9 +2,9 @@
 
 import { type Item, type OutboundItem, type ScheduledItem, wakeAt } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
-import type { Changes, Destination, Move, SlotSeqs } from "../store.ts";
+import type { Changes, MoveDestination, Move, SlotSeqs } from "../store.ts";
 import { byteaArray } from "./arrays.ts";
-import type { Value } from "./connection.ts";
+import type { SqlValue } from "./connection.ts";
 import { textsOf } from "./rows.ts";
 import {
   blobs,
@@ -126,11 +126,11 @@ export function addSends(parts: Parts, send: readonly OutboundItem[]): void {
   );
 }
 
-type Moved<Into extends Destination["into"]> = Move & {
-  readonly to: Extract<Destination, { readonly into: Into }>;
+type Moved<Into extends MoveDestination["into"]> = Move & {
+  readonly to: Extract<MoveDestination, { readonly into: Into }>;
 };
 
-function movesInto<Into extends Destination["into"]>(
+function movesInto<Into extends MoveDestination["into"]>(
   moves: readonly Move[],
   into: Into,
 ): Moved<Into>[] {
@@ -141,7 +141,7 @@ function movesInto<Into extends Destination["into"]>(
 function moved<T extends Move>(
   moves: readonly T[],
   more: readonly Column[],
-  value: (value: Value) => string,
+  value: (value: SqlValue) => string,
 ): string {
   const to = (move: T): Movable => (move.to as NonNullable<Move["to"]>).item;
   const columns = [

@@ -15,7 +15,7 @@ import {
 } from "../nodes.ts";
 import { StoreError } from "../store.ts";
 import { int8Array } from "./arrays.ts";
-import { Connection, type SessionOptions, type Value } from "./connection.ts";
+import { Connection, type SessionOptions, type SqlValue } from "./connection.ts";
 import { migrate, named, nodesSchema, presentFormat } from "./schema.ts";
 
 interface SchemaOptions extends SessionOptions {
@@ -137,7 +137,7 @@ export class PostgresNodes implements NodeTable {
     }
   }
 
-  #rows(text: string, values: readonly Value[] = []) {
+  #rows(text: string, values: readonly SqlValue[] = []) {
     return this.#connection.rows(named(text, nodesSchema, this.#name), values);
   }
 

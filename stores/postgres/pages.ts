@@ -5,7 +5,7 @@ import type { Item, ScheduledItem } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
 import type { Mark, Read, ReadLimit, ScheduledMark, Some, Span } from "../store.ts";
 import { int8Array } from "./arrays.ts";
-import type { Row } from "./connection.ts";
+import type { SqlRow } from "./connection.ts";
 import type { Database } from "./database.ts";
 import {
   itemColumns,
@@ -30,9 +30,9 @@ interface PageRow {
 interface PageSource<T extends PageRow> {
   readonly text: string;
   /** The items of a row, without its first two columns: the span's number, and if rows follow. */
-  readonly read: (row: Row) => readonly T[];
+  readonly read: (row: SqlRow) => readonly T[];
   /** The first number after the row. */
-  readonly endOf: (row: Row) => number;
+  readonly endOf: (row: SqlRow) => number;
   /** Bytes that count towards the bound. */
   readonly bytesOf: (found: T) => number;
 }
@@ -73,8 +73,8 @@ const aside = (columns: string): string => `
   ORDER BY span.place, i.seq`;
 
 const nothing = (): number => 0;
-const endOfPack = (row: Row): number => Number(row[3]) + Number(row[4]);
-const endOfOne = (row: Row): number => Number(row[3]) + 1;
+const endOfPack = (row: SqlRow): number => Number(row[3]) + Number(row[4]);
+const endOfOne = (row: SqlRow): number => Number(row[3]) + 1;
 const payloadBytes = ({ payload }: Item): number => payload.length;
 
 export const sources = {
@@ -134,7 +134,7 @@ class Reading<T extends PageRow> {
     return [slot, this.#from, before, this.#rows, Math.min(this.#bytes, bytesUnbound)];
   }
 
-  take(rows: readonly Row[]): void {
+  take(rows: readonly SqlRow[]): void {
     const { limit, before } = this.#wanted;
     for (const row of rows) {
       for (const one of this.#source.read(row.slice(2))) {
@@ -153,7 +153,7 @@ class Reading<T extends PageRow> {
     const [last] = rows.slice(-1);
     this.isOpen = last?.[1] === true;
     // All items of the last row may have left, or be outside of the span.
-    if (this.isOpen) this.#from = Math.max(this.#from, this.#source.endOf(last as Row));
+    if (this.isOpen) this.#from = Math.max(this.#from, this.#source.endOf(last as SqlRow));
     this.#rows = Math.min(limit.items, 4 * this.#rows);
   }
 }

@@ -14,7 +14,7 @@ import {
   StoreError,
 } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
-import type { Row } from "./connection.ts";
+import type { SqlRow } from "./connection.ts";
 import type { Database } from "./database.ts";
 import { Heads } from "./heads.ts";
 import { pages, sources, type Wanted } from "./pages.ts";
@@ -194,7 +194,7 @@ export class Reads {
   async #waking(want: ReadPlan["waking"]): Promise<ReadResult["waking"]> {
     if (want === null) return { found: [], next: null };
     const rows = await this.#rowsOf(texts.waking, [want.items + 1]);
-    const wakeAt = (row: Row | undefined) => (row?.at(-1) as number | undefined) ?? null;
+    const wakeAt = (row: SqlRow | undefined) => (row?.at(-1) as number | undefined) ?? null;
     const awake = rows.filter((row) => Number(wakeAt(row)) <= want.until).slice(0, want.items);
     return { found: awake.map(scheduledMarkOf), next: wakeAt(rows[awake.length]) };
   }

@@ -10,7 +10,7 @@ import {
   StoreError,
   type TurnRecord,
 } from "../store.ts";
-import type { Row } from "./connection.ts";
+import type { SqlRow } from "./connection.ts";
 
 /** The producer's fields except the payload, for column `texts`; `null` = all empty. */
 export function textsOf({ kind, encoding, reference, headers }: Item): string | null {
@@ -46,13 +46,13 @@ export const itemColumns =
   "i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.past, i.texts, i.payloads";
 export const markColumns = "i.created_at, i.expire_deadline, i.attempts, i.bytes, i.past";
 
-export function packOf(row: Row): Pack {
+export function packOf(row: SqlRow): Pack {
   const [slot, first, count, gone] = row as [number, number, number, number[] | null];
   return { slot, first, count, gone: gone === null ? null : new Set(gone) };
 }
 
 /** The remaining items of a row, which begins with `packColumns`. */
-export function itemsOf(row: Row): Read<Item>[] {
+export function itemsOf(row: SqlRow): Read<Item>[] {
   const { slot, first, count, gone } = packOf(row);
   const [createdAt, queuedAt, expireDeadline, early, attempts, sourceId, past, texts, payloads] =
     row.slice(4) as [
@@ -79,7 +79,7 @@ export function itemsOf(row: Row): Read<Item>[] {
   return items;
 }
 
-export function marksOf(row: Row): Mark[] {
+export function marksOf(row: SqlRow): Mark[] {
   const { slot, first, count, gone } = packOf(row);
   const [createdAt = 0, expireDeadline = 0, attempts = 0, bytes = 0] = row.slice(4) as number[];
   const past = textOf(row[8]);
@@ -104,7 +104,7 @@ export const scheduledColumns =
 export const scheduledMarkColumns =
   "i.slot, i.seq, i.created_at, i.expire_deadline, i.attempts, length(i.payload)::bigint, i.due_at, i.retried, i.past";
 
-export function scheduledOf(row: Row): Read<ScheduledItem> {
+export function scheduledOf(row: SqlRow): Read<ScheduledItem> {
   const [
     slot,
     seq,
@@ -135,7 +135,7 @@ export function scheduledOf(row: Row): Read<ScheduledItem> {
   };
 }
 
-export function scheduledMarkOf(row: Row): ScheduledMark {
+export function scheduledMarkOf(row: SqlRow): ScheduledMark {
   const [slot = 0, seq = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
     row as number[];
   const mark = { slot, seq, createdAt, expireDeadline, attempts, payloadBytes };
@@ -145,7 +145,7 @@ export function scheduledMarkOf(row: Row): ScheduledMark {
 export const outboundColumns =
   "i.outbound_seq, i.target_shard, i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payload, i.past, i.target_owner";
 
-export function outboundOf(row: Row): Read<OutboundItem> {
+export function outboundOf(row: SqlRow): Read<OutboundItem> {
   const [outboundSeq = 0, targetShard = 0, slot = 0, seq = 0] = row as number[];
   const [createdAt = 0, queuedAt = 0, expireDeadline = 0] = row.slice(4) as number[];
   const [early, attempts, sourceId, texts, payload] = row.slice(7) as [
@@ -179,7 +179,7 @@ export function tallyOf(stored: StoredTally): Tally {
   return { ...stored, createdAtSum: BigInt(stored.createdAtSum) };
 }
 
-export function queueOf([text]: Row): CatalogEntry {
+export function queueOf([text]: SqlRow): CatalogEntry {
   const entry = parsed<unknown>(text);
   if (isCatalogEntry(entry)) return entry;
   throw new StoreError("damaged", "a stored queue has another form than this version writes");

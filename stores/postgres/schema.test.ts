@@ -1,7 +1,7 @@
 // Migration of invented schemas, and of the two real ones.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { Connection, type Row } from "./connection.ts";
+import { Connection, type SqlRow } from "./connection.ts";
 import { PostgresNodes } from "./nodes.ts";
 import { migrate, type Schema } from "./schema.ts";
 import { openPostgresStore } from "./store.ts";
@@ -40,11 +40,11 @@ async function format(): Promise<unknown> {
   return (await connection.rows(`SELECT number FROM ${name}.format`))[0]?.[0];
 }
 
-function things(): Promise<Row[]> {
+function things(): Promise<SqlRow[]> {
   return connection.rows(`SELECT * FROM ${name}.thing ORDER BY a`);
 }
 
-async function shape(): Promise<Row[]> {
+async function shape(): Promise<SqlRow[]> {
   const bare = name.slice(1, -1);
   return connection.rows(`
     SELECT table_name || '.' || column_name || ' ' || data_type || coalesce(' = ' || column_default, '')

@@ -2,18 +2,18 @@
 
 import type { SlotSeqs } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
-import type { Value } from "./connection.ts";
+import type { SqlValue } from "./connection.ts";
 
 export interface Statement {
   readonly text: string;
-  readonly values: readonly Value[];
+  readonly values: readonly SqlValue[];
 }
 
-export type Write = (value: (value: Value) => string) => string;
+export type Write = (value: (value: SqlValue) => string) => string;
 
 /** Parts of one statement, with their parameters in order of use. */
 export class Parts {
-  readonly #values: Value[] = [];
+  readonly #values: SqlValue[] = [];
   readonly #texts: string[] = [];
   readonly #checks: string[] = [];
 
@@ -56,7 +56,7 @@ export function blobs<T>(
 export function table(
   name: string,
   columns: readonly Column[],
-  value: (value: Value) => string,
+  value: (value: SqlValue) => string,
   number?: string,
 ): string {
   const arrays = columns.map((column) => `${value(column.value)}::${column.type}[]`);
@@ -82,7 +82,7 @@ export function flat(places: readonly SlotSeqs[]): SlotSeq[] {
 export function placesTable(
   name: string,
   places: readonly SlotSeq[],
-  value: (value: Value) => string,
+  value: (value: SqlValue) => string,
 ): string {
   const columns = [
     numbers(places, "slot", ({ slot }) => slot),

@@ -16,7 +16,7 @@ import {
 } from "../store.ts";
 import type { CommitPlace } from "./acknowledged.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
-import { type Row, takenOver } from "./connection.ts";
+import { type SqlRow, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions, lossOf } from "./database.ts";
 import { pages, sources } from "./pages.ts";
 import { Reads } from "./reads.ts";
@@ -135,7 +135,7 @@ class PostgresStore implements Store {
     };
   }
 
-  async #leases(rows: readonly Row[]): Promise<StoredLease[]> {
+  async #leases(rows: readonly SqlRow[]): Promise<StoredLease[]> {
     const leases = rows.map((row) => {
       const [slot = 0, first = 0, last = 0, leaseDeadline = 0, leasedAt = 0] = row as number[];
       return { slot, first, last, leaseDeadline, leasedAt };
@@ -170,7 +170,7 @@ class PostgresStore implements Store {
   }
 
   /** `row`: the number of rows appended to the chain. */
-  #appended(row: Row | undefined): void {
+  #appended(row: SqlRow | undefined): void {
     if (row?.[0] !== 1) {
       throw new StoreError("failed", takenOver);
     }

@@ -38,7 +38,7 @@ import {
 } from "../conformance/values.ts";
 import type { CatalogEntry } from "../queue.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
-import { type Changes, noReads, SpoiltItems, type Store, StoreError } from "../store.ts";
+import { type Changes, noReads, DamagedItems, type Store, StoreError } from "../store.ts";
 import { queueValues } from "./rows.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 import { type Syncer, threadPoolSyncer } from "./sync.ts";
@@ -311,7 +311,7 @@ test("commit: a move of damaged items reports all of them, and nothing is writte
   ];
   const was = await contents();
   const failure = await commit(store, leaving(moves)).catch((error: unknown) => error);
-  expect(failure).toBeInstanceOf(SpoiltItems);
+  expect(failure).toBeInstanceOf(DamagedItems);
   const damaged = [3, 11, 12, 13, 15];
   expect(failure).toMatchObject({
     fault: "spoilt",

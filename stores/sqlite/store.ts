@@ -16,7 +16,7 @@ import {
   type ReadPlan,
   type ReadResult,
   type SlotSeqs,
-  SpoiltItems,
+  DamagedItems,
   type Store,
   StoreError,
   type Written,
@@ -375,7 +375,7 @@ class SqliteStore implements Store {
         at += piece.length;
       }
     }
-    if (spoilt.length > 0) throw new SpoiltItems(spoilt.map(({ slot, seq }) => ({ slot, seq })));
+    if (spoilt.length > 0) throw new DamagedItems(spoilt.map(({ slot, seq }) => ({ slot, seq })));
   }
 
   /** Reads the next items of a run of moves; at least one. */

@@ -22,7 +22,7 @@ const markBytes = 24;
 const logHeaderBytes = 32;
 const saltsAt = 16;
 
-interface Mark {
+interface Watermark {
   readonly salt1: number;
   readonly salt2: number;
   /** 0 = nothing is known about the log. */
@@ -32,7 +32,7 @@ interface Mark {
 }
 
 /** `null`: the mark is missing or unreadable, which claims nothing. */
-function readMark(path: string): Mark | null {
+function readMark(path: string): Watermark | null {
   try {
     const bytes = readFileSync(path);
     if (bytes.length !== markBytes) return null;
@@ -53,7 +53,7 @@ const syncFile = promisify(fsync);
 const header = Buffer.alloc(logHeaderBytes);
 
 /** The salts in a log's header; `null` = no header, for example after it was invalidated. */
-function readSalts(file: number): Pick<Mark, "salt1" | "salt2"> | null {
+function readSalts(file: number): Pick<Watermark, "salt1" | "salt2"> | null {
   if (readSync(file, header, 0, logHeaderBytes, 0) < logHeaderBytes) return null;
   if (!isLogStart(header)) return null;
   return { salt1: header.readUInt32LE(saltsAt), salt2: header.readUInt32LE(saltsAt + 4) };
@@ -133,7 +133,7 @@ export class WalWatermark {
     }
   }
 
-  #write({ salt1, salt2, frames, commits }: Mark): number {
+  #write({ salt1, salt2, frames, commits }: Watermark): number {
     this.#file ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#bytes.writeUInt32LE(salt1, 0);
     this.#bytes.writeUInt32LE(salt2, 4);

@@ -13,7 +13,7 @@ import {
   withUniques,
 } from "../../../engine/simulation/parameters.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
-import type { Setting, World } from "../../../engine/simulation/world.ts";
+import type { Scenario, World } from "../../../engine/simulation/world.ts";
 import type { Changes } from "../../../stores/store.ts";
 import type { LogFields } from "../../observability/log.ts";
 import { Cluster, turnLimitsOf } from "./cluster.ts";
@@ -38,11 +38,11 @@ function clearing(parameters: Parameters): Parameters {
   };
 }
 
-export function nodesSetting(seed: number): Setting {
+export function nodesSetting(seed: number): Scenario {
   return new NodesSetting(seed);
 }
 
-class NodesSetting implements Setting {
+class NodesSetting implements Scenario {
   readonly drainSteps = { steps: [0, second, minute, 6 * minute], lastMs: 65 * second };
   /** The oldest reading of the database's clock with which a node takes over. */
   readonly behindMs = 2 * second;
