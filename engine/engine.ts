@@ -448,7 +448,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   #sample(): void {
     const { catalog, shard } = this.#parts;
-    this.#series.look({ queues: catalog.queues, shard, now: this.#options.clock.now() });
+    this.#series.sample({ queues: catalog.queues, shard, now: this.#options.clock.now() });
   }
 
   #refusal(isOver: boolean): Failure | null {

@@ -6,7 +6,7 @@ import type { Catalog } from "./state/catalog.ts";
 import type { LogicalQueue } from "./state/queue.ts";
 
 /** Between two polls, by the machine's clock. */
-const lookMs = 2;
+const pollMs = 2;
 
 export interface OpenWorkOptions {
   readonly clock: TestClock;
@@ -20,26 +20,26 @@ export class OpenWork {
   /** A queue with lease requests since this instant has workers. */
   readonly #since: number;
   /** Items per queue that were not finished in time. */
-  readonly #givenUp = new Map<LogicalQueue, number>();
-  /** Queues with ready items that had no lease request in time. */
-  readonly #unasked = new Set<LogicalQueue>();
+  readonly #abandoned = new Map<LogicalQueue, number>();
+  /** Queues with ready items and without a lease request in time. */
+  readonly #idle = new Set<LogicalQueue>();
 
   constructor(options: OpenWorkOptions) {
     this.#options = options;
     this.#since = options.clock.now();
   }
 
-  /** Returns whether there was work to wait for; gives up work not done in time. */
+  /** Returns whether there was work to wait for; abandons work not done in time. */
   async wait(deadline: number): Promise<boolean> {
     const { machine } = this.#options.clock;
     if (this.#count() === 0) return false;
     const until = Math.min(machine.now() + this.#options.handlerTimeoutMs, deadline);
     while (this.#count() > 0) {
       if (machine.now() >= until) {
-        this.#giveUp();
+        this.#abandon();
         break;
       }
-      await new Promise<void>((resolve) => after(machine, lookMs, resolve));
+      await new Promise<void>((resolve) => after(machine, pollMs, resolve));
     }
     return true;
   }
@@ -50,29 +50,31 @@ export class OpenWork {
     let sum = 0;
     for (const queue of catalogs.flatMap(({ queues }) => [...queues])) {
       const isDeadQueue = deadQueues.has(queue.definition.name);
-      const items = this.#itemsOf(queue, { mayBeAsked: !isDeadQueue && !this.#unasked.has(queue) });
-      const givenUp = Math.min(this.#givenUp.get(queue) ?? 0, items);
-      this.#givenUp.set(queue, givenUp);
-      sum += items - givenUp;
+      const items = this.#itemsOf(queue, {
+        mayHaveWorkers: !isDeadQueue && !this.#idle.has(queue),
+      });
+      const abandoned = Math.min(this.#abandoned.get(queue) ?? 0, items);
+      this.#abandoned.set(queue, abandoned);
+      sum += items - abandoned;
     }
     return sum;
   }
 
-  /** `mayBeAsked`: a worker just started may not have sent a lease request yet. */
-  #itemsOf(queue: LogicalQueue, { mayBeAsked }: { readonly mayBeAsked: boolean }): number {
+  /** `mayHaveWorkers`: a worker just started may not have sent a lease request yet. */
+  #itemsOf(queue: LogicalQueue, { mayHaveWorkers }: { readonly mayHaveWorkers: boolean }): number {
     const { leased, ready } = queue.itemCounts;
     const isOffered = queue.itemsAllowed(this.#options.clock.now()) > 0;
-    return leased + (isOffered && (mayBeAsked || this.#isAsked(queue)) ? ready : 0);
+    return leased + (isOffered && (mayHaveWorkers || this.#hasRequests(queue)) ? ready : 0);
   }
 
-  #isAsked({ line, activity }: LogicalQueue): boolean {
+  #hasRequests({ line, activity }: LogicalQueue): boolean {
     return line.size > 0 || (activity.lastLeaseRequest?.at ?? 0) >= this.#since;
   }
 
-  #giveUp(): void {
+  #abandon(): void {
     for (const queue of this.#options.catalogs().flatMap(({ queues }) => [...queues])) {
-      if (!this.#isAsked(queue)) this.#unasked.add(queue);
-      this.#givenUp.set(queue, this.#itemsOf(queue, { mayBeAsked: false }));
+      if (!this.#hasRequests(queue)) this.#idle.add(queue);
+      this.#abandoned.set(queue, this.#itemsOf(queue, { mayHaveWorkers: false }));
     }
   }
 }

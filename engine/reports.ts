@@ -28,7 +28,7 @@ export interface ReportsOptions {
   readonly leases: Pick<Leases<unknown>, "granted">;
   readonly catalogChanges: CatalogChanges;
   /** Receives each changed queue, and the end of each report. */
-  readonly healthMonitor: { changed(queue: LogicalQueue): void; look(now: number): void };
+  readonly healthMonitor: { changed(queue: LogicalQueue): void; assessChanged(now: number): void };
   readonly notice: (notice: Omit<Notice, "shard">) => void;
   /** The store lost acknowledged commits: everything in memory may be newer than the store. */
   readonly lost: () => void;
@@ -142,7 +142,7 @@ export class Reports implements ShardEvents {
     const { healthMonitor, clock, outboxRelay, notice } = this.#options;
     this.#recount(report.counts);
     this.#countEvents(report.events);
-    healthMonitor.look(clock.now());
+    healthMonitor.assessChanged(clock.now());
     if (report.full) notice({ kind: "store_full" });
     const quarantined = report.commit?.quarantined ?? 0;
     if (quarantined > 0) notice({ kind: "items_quarantined", count: quarantined });

@@ -10,7 +10,7 @@ import { sentence } from "./finding-text.ts";
 import { assess, healthOf, type Surroundings } from "./health.ts";
 
 /** Between two assessments of changed queues. */
-const lookMs = 1_000;
+const assessmentMs = 1_000;
 
 export interface HealthMonitorOptions {
   readonly catalog: Catalog;
@@ -21,7 +21,7 @@ export interface HealthMonitorOptions {
 export class HealthMonitor {
   readonly #options: HealthMonitorOptions;
   readonly #changed = new Set<LogicalQueue>();
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #assessedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: HealthMonitorOptions) {
     this.#options = options;
@@ -32,9 +32,9 @@ export class HealthMonitor {
   }
 
   /** Called at the end of each report. */
-  look(now: number): void {
-    if (now - this.#lookedAt < lookMs) return;
-    this.#lookedAt = now;
+  assessChanged(now: number): void {
+    if (now - this.#assessedAt < assessmentMs) return;
+    this.#assessedAt = now;
     const around = this.surroundings(now);
     for (const queue of this.#changed) assess(queue, around);
     this.#changed.clear();

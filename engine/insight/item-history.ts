@@ -1,4 +1,4 @@
-// The history of one item across shards: back to its origin, and on to its present place.
+// The history of one item across shards: first back to its origin, then forward to its present place.
 
 import type { ItemEvent } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
@@ -28,8 +28,8 @@ interface Start extends Issued {
 }
 
 export async function follow(start: Start, ask: AskShard): Promise<FollowedItem> {
-  const before = await walk("back", start, ask);
-  const after = await walk("on", start, ask);
+  const before = await walk("earlier", start, ask);
+  const after = await walk("later", start, ask);
   const events = [...before.events, ...after.events.filter(({ id }) => id !== start.id)];
   return { events, last: after.last, since: later(before.since, after.since) };
 }
@@ -40,7 +40,7 @@ function later(one: number | null, other: number | null): number | null {
 }
 
 async function walk(
-  way: HistoryOf["way"],
+  direction: HistoryOf["direction"],
   { shard: first, slot, seq, id }: Start,
   ask: AskShard,
 ): Promise<FollowedItem> {
@@ -50,8 +50,8 @@ async function walk(
   let at: { shard: number; trace: Trace } | null = { shard: first, trace: { slot, seq } };
   for (let shards = 0; at !== null && shards < limits.historyShardsMax; shards += 1) {
     const { shard, trace }: { shard: number; trace: Trace } = at;
-    const part = await ask(shard, { kind: "history", way, trace });
-    events = way === "on" ? [...events, ...part.events] : [...part.events, ...events];
+    const part = await ask(shard, { kind: "history", direction, trace });
+    events = direction === "later" ? [...events, ...part.events] : [...part.events, ...events];
     if (part.lastId !== null) last = { shard, id: part.lastId };
     since = later(since, part.since);
     at = part.next;

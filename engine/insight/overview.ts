@@ -40,7 +40,7 @@ interface OverviewEntry {
   readonly trouble: Assessment | null;
   /** The version of the overview that first had this row. */
   readonly version: number;
-  readonly lookedAt: number;
+  readonly assessedAt: number;
 }
 
 /** Findings that need a person's attention. */
@@ -124,7 +124,7 @@ export class Overview {
     const isKnown = before !== undefined && isSame(before.row, row);
     const version = isKnown ? before.version : this.#version;
     if (!isKnown) this.#addUp(row, before?.row ?? null);
-    const looked = { row, trouble, version, lookedAt: around.now };
+    const looked = { row, trouble, version, assessedAt: around.now };
     this.#rows.set(queue, looked);
     return looked;
   }
@@ -278,8 +278,12 @@ function rowOf(
 }
 
 /** An idle queue changes only with time, so it is assessed less often. */
-function isAsBefore({ activity }: LogicalQueue, { lookedAt }: OverviewEntry, now: number): boolean {
-  return activity.changedAt < lookedAt && now - lookedAt < restMs;
+function isAsBefore(
+  { activity }: LogicalQueue,
+  { assessedAt }: OverviewEntry,
+  now: number,
+): boolean {
+  return activity.changedAt < assessedAt && now - assessedAt < restMs;
 }
 
 function isSame(a: OverviewRow, b: OverviewRow): boolean {

@@ -70,7 +70,7 @@ class Bench {
       each(index);
       this.now += fineMs;
       const { now, shard } = this;
-      this.keeper.look({ queues: this.queues.map(({ queue }) => queue), shard, now });
+      this.keeper.sample({ queues: this.queues.map(({ queue }) => queue), shard, now });
     }
   }
 
@@ -139,7 +139,7 @@ test("series: a second sample of a point changes nothing", () => {
   bench.pass(2, produce);
   produce();
   const now = bench.now + fineMs - 1;
-  bench.keeper.look({ queues: [queue.queue], shard: bench.shard, now });
+  bench.keeper.sample({ queues: [queue.queue], shard: bench.shard, now });
   expect(bench.read("produced", { queue }).points).toEqual([2, 2]);
   expect(bench.keeper.nextAt).toBe(bench.now + fineMs);
 });

@@ -231,7 +231,7 @@ export class SeriesKeeper {
     return (this.#point + 2) * fineMs;
   }
 
-  look({ queues, shard, now }: Sample): void {
+  sample({ queues, shard, now }: Sample): void {
     const point = Math.floor(now / fineMs) - 1;
     const skipped = point - this.#point - 1;
     if (skipped < 0 || this.#bytesMax === 0) return;

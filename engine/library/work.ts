@@ -65,7 +65,7 @@ const drainMsDefault = 25_000;
 /** Time for handlers to end once their signal is aborted. */
 const lastMs = 3_000;
 const backoffMs = { first: 1_000, most: 5 * 60_000 };
-const troubleMs = { first: 50, most: 5_000 };
+const failureMs = { first: 50, most: 5_000 };
 const extendPauseMsMin = 50;
 const jitterGrains = 1_000;
 
@@ -125,7 +125,7 @@ export class EngineWorker implements Worker {
 
   async #run(): Promise<void> {
     try {
-      for (let troubles = 0; !this.#stopping.signal.aborted; ) {
+      for (let failures = 0; !this.#stopping.signal.aborted; ) {
         const room = this.#concurrency - this.#running;
         if (room <= 0) {
           await this.#waitForChange();
@@ -133,7 +133,7 @@ export class EngineWorker implements Worker {
         }
         try {
           await this.#lease(Math.min(room, limits.leaseBatchMax));
-          troubles = 0;
+          failures = 0;
         } catch (error) {
           if (!(error instanceof QueueError)) throw error;
           if (error.code === "empty") continue;
@@ -141,9 +141,9 @@ export class EngineWorker implements Worker {
             if (error.code === "closing") break;
             throw error;
           }
-          troubles += 1;
+          failures += 1;
           this.#notify({ kind: "trouble", error });
-          await this.#waitForChange(this.#jittered(troubles, troubleMs));
+          await this.#waitForChange(this.#jittered(failures, failureMs));
         }
       }
     } catch (error) {
@@ -238,7 +238,7 @@ export class EngineWorker implements Worker {
     const { clock } = this.#parts;
     this.#keys += 1;
     const key = { requestKey: `${this.#name}/${this.#keys}` };
-    for (let troubles = 1; ; troubles += 1) {
+    for (let failures = 1; ; failures += 1) {
       try {
         await call(key);
         return true;
@@ -250,7 +250,7 @@ export class EngineWorker implements Worker {
           return false;
         }
         this.#notify({ kind: "trouble", error });
-        const ms = this.#jittered(troubles, troubleMs);
+        const ms = this.#jittered(failures, failureMs);
         await new Promise<void>((resolve) => after(clock.machine, ms, resolve));
       }
     }

@@ -8,8 +8,8 @@ export const history: Operation<HistoryOf> = {
   phase: "before",
   // It searches the whole ring, which takes a few milliseconds.
   weight: () => limits.turnWeightMax,
-  decide: answering(({ shard, history: kept }, { way, trace }) => ({
+  decide: answering(({ shard, history: kept }, { direction, trace }) => ({
     ok: true,
-    value: { kind: "history", ...kept.follow(shard, way, trace), since: kept.since },
+    value: { kind: "history", ...kept.follow(shard, direction, trace), since: kept.since },
   })),
 };

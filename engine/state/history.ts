@@ -20,8 +20,7 @@ interface HistoryRow extends Omit<NewHistoryEvent, "seq"> {
 
 export interface HistoryOf {
   readonly kind: "history";
-  /** Later events (`on`) or earlier events (`back`). */
-  readonly way: "on" | "back";
+  readonly direction: "earlier" | "later";
   readonly trace: Trace;
 }
 
@@ -127,11 +126,11 @@ export class History {
   }
 
   /** Follows an item within this shard. */
-  follow(shard: number, way: HistoryOf["way"], trace: Trace): Followed {
-    return way === "on" ? this.#on(shard, trace) : this.#back(shard, trace);
+  follow(shard: number, direction: HistoryOf["direction"], trace: Trace): Followed {
+    return direction === "later" ? this.#later(shard, trace) : this.#earlier(shard, trace);
   }
 
-  #on(shard: number, trace: Trace): Followed {
+  #later(shard: number, trace: Trace): Followed {
     const happened: HistoryEvent[] = [];
     let at = trace;
     for (const chunk of this.#chunks) {
@@ -156,7 +155,7 @@ export class History {
     return { happened, last: "slot" in at ? at : null, next: null };
   }
 
-  #back(shard: number, trace: Trace): Followed {
+  #earlier(shard: number, trace: Trace): Followed {
     const happened: HistoryEvent[] = [];
     let at = trace;
     for (const row of newestFirst(this.#chunks)) {

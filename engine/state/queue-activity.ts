@@ -14,7 +14,7 @@ const deathWindow = { slotMs: 5 * minuteMs, slots: 12 };
 export class QueueActivity {
   readonly startedAt: number;
   /** When each finding was first and last seen. */
-  readonly #held = new Map<FindingWord, { readonly since: number; seenAt: number }>();
+  readonly #findings = new Map<FindingWord, { readonly since: number; seenAt: number }>();
   /** When anything in the queue last changed. */
   changedAt: number;
   /** When an item was last leased, completed, retried, released or lapsed; 0 = never. */
@@ -60,7 +60,7 @@ export class QueueActivity {
    * evaluated within a second.
    */
   since(word: FindingWord, now: number): number {
-    const known = this.#held.get(word);
+    const known = this.#findings.get(word);
     const isContinued =
       known !== undefined && (now - known.seenAt <= gapMs || this.changedAt <= known.seenAt);
     if (isContinued) {
@@ -68,7 +68,7 @@ export class QueueActivity {
       return known.since;
     }
     const since = Math.min(now, this.changedAt);
-    this.#held.set(word, { since, seenAt: now });
+    this.#findings.set(word, { since, seenAt: now });
     return since;
   }
 }

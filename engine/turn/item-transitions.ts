@@ -3,7 +3,7 @@
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
-import type { MoveDestination, Mark, Move, SlotSeq } from "../../stores/store.ts";
+import type { Mark, Move, MoveDestination, SlotSeq } from "../../stores/store.ts";
 import type { ItemEventKind } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
 import type { Death, Fate } from "../model/lifecycle.ts";

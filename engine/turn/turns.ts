@@ -4,8 +4,8 @@
 
 import type { Backend } from "../../stores/backend.ts";
 import {
-  nothingRead,
   DamagedItems,
+  nothingRead,
   StoreError,
   type TurnRecord,
   type Written,

@@ -13,10 +13,10 @@ import {
 import type { CatalogEntry } from "../queue.ts";
 import type {
   Changes,
-  MoveDestination,
   Inbound,
   Mark,
   Move,
+  MoveDestination,
   OutboxCount,
   Page,
   SlotSeqs,

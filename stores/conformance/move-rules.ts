@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
-import type { MoveDestination, Move } from "../store.ts";
+import type { Move, MoveDestination } from "../store.ts";
 import type { Bench, Rule } from "./bench.ts";
 import {
   alike,

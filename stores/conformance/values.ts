@@ -5,10 +5,10 @@ import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts
 import type { CatalogEntry, PartitionPlace } from "../queue.ts";
 import type {
   Changes,
-  MoveDestination,
   EarlyRef,
   Mark,
   Move,
+  MoveDestination,
   OutboxPage,
   Read,
   ReadLimit,

@@ -16,10 +16,10 @@ import {
 } from "./acknowledged.ts";
 import {
   Connection,
-  type SqlRow,
   type SessionOptions,
-  takenOver,
+  type SqlRow,
   type SqlValue,
+  takenOver,
 } from "./connection.ts";
 import { takeLock } from "./lock.ts";
 import { nodesName } from "./nodes.ts";

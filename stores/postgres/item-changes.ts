@@ -2,7 +2,7 @@
 
 import { type Item, type OutboundItem, type ScheduledItem, wakeAt } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
-import type { Changes, MoveDestination, Move, SlotSeqs } from "../store.ts";
+import type { Changes, Move, MoveDestination, SlotSeqs } from "../store.ts";
 import { byteaArray } from "./arrays.ts";
 import type { SqlValue } from "./connection.ts";
 import { textsOf } from "./rows.ts";

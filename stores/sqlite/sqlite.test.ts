@@ -38,7 +38,7 @@ import {
 } from "../conformance/values.ts";
 import type { CatalogEntry } from "../queue.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
-import { type Changes, noReads, DamagedItems, type Store, StoreError } from "../store.ts";
+import { type Changes, DamagedItems, noReads, type Store, StoreError } from "../store.ts";
 import { queueValues } from "./rows.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 import { type Syncer, threadPoolSyncer } from "./sync.ts";

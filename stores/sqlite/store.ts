@@ -7,6 +7,7 @@ import type { TransferableStore } from "../backend.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import {
   type Changes,
+  DamagedItems,
   type Image,
   type Move,
   type OutboxPage,
@@ -16,7 +17,6 @@ import {
   type ReadPlan,
   type ReadResult,
   type SlotSeqs,
-  DamagedItems,
   type Store,
   StoreError,
   type Written,
@@ -133,7 +133,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Transfera
     // From now on a power cut may lose commits that the mark claims as synced.
     if (!isStrict) mark.remove();
     const commits = commitsOf(database);
-    if (found.is === "gone" && commits < found.commits) {
+    if (found.is === "missing" && commits < found.commits) {
       // Without a log, the file must have every commit.
       if (!options.acceptLogLoss) throw lostTurns();
       await mark.clear();

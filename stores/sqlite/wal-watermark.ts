@@ -60,15 +60,15 @@ function readSalts(file: number): Pick<Watermark, "salt1" | "salt2"> | null {
 }
 
 /**
- * A log compared with its mark. `cut`: synced frames are missing. `gone`: the log is missing or
- * empty. The database file must then contain all `commits`, because the log is emptied or removed
+ * A log compared with its watermark. `cut`: synced frames are missing. `missing`: there is no log, or it
+ * is empty. The database file must then contain all `commits`, because the log is emptied or removed
  * only after a complete checkpoint.
  */
 export type LogState =
   | { readonly is: "whole" }
-  | { readonly is: "cut" | "gone"; readonly commits: number };
+  | { readonly is: "cut" | "missing"; readonly commits: number };
 
-/** Synced commits by the mark of a damaged log; 0 = unknown. */
+/** Synced commits by the watermark of a damaged log; 0 = unknown. */
 export function markedCommits(markPath: string): number {
   return readMark(markPath)?.commits ?? 0;
 }
@@ -81,11 +81,11 @@ export function stateOfLog(log: string, markPath: string, frames: number): LogSt
   try {
     file = openSync(log, "r");
   } catch {
-    return { is: "gone", commits: mark.commits };
+    return { is: "missing", commits: mark.commits };
   }
   try {
     const salts = readSalts(file);
-    if (salts === null) return { is: "gone", commits: mark.commits };
+    if (salts === null) return { is: "missing", commits: mark.commits };
     // The mark claims nothing about a later generation.
     const isSame = salts.salt1 === mark.salt1 && salts.salt2 === mark.salt2;
     const isCut = isSame && frames < mark.frames;
@@ -95,7 +95,7 @@ export function stateOfLog(log: string, markPath: string, frames: number): LogSt
   }
 }
 
-/** The mark of an open log, which is the same file for as long as the database is open. */
+/** The watermark of an open log, which is the same file for as long as the database is open. */
 export class WalWatermark {
   readonly #path: string;
   readonly #logPath: string;
@@ -144,7 +144,7 @@ export class WalWatermark {
     return this.#file;
   }
 
-  /** Call it once the log is gone. The next `set` recreates the mark. */
+  /** Call it once the log is removed. The next `set` recreates the file. */
   remove(): void {
     this.close();
     rmSync(this.#path, { force: true });
