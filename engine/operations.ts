@@ -1,4 +1,4 @@
-// Every kind of request of a shard, in the order in which a turn decides them.
+// Every operation of a shard, in the order in which a turn decides them.
 
 import { find } from "./insight/find.ts";
 import { holders } from "./insight/holders.ts";

@@ -1,4 +1,4 @@
-// The items that the courier counts as in transit after a store was reopened.
+// The items that the outbox relay counts as in transit after a store was reopened.
 
 import { expect, test } from "bun:test";
 import { limits } from "./model/limits.ts";

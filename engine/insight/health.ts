@@ -1,10 +1,10 @@
-// Assesses a queue: facts from memory in, findings out, worst first. It does not wait for a shard,
-// so it also works while one stalls.
+// Assesses a queue from memory alone; returns its findings, worst first. It does not wait for a
+// shard, so it also works while one stalls.
 
 import type { FindingWord, HealthWord } from "../model/api.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 
-/** The facts that do not belong to the queue. */
+/** The inputs that do not belong to the queue. */
 export interface Surroundings {
   readonly now: number;
   /** `null` = the shard is up. */

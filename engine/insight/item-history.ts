@@ -1,4 +1,5 @@
-// The history of one item across shards: first back to its origin, then forward to its present place.
+// The history of one item across shards: first back to its origin, then forward to its present
+// place.
 
 import type { ItemEvent } from "../model/api.ts";
 import { limits } from "../model/limits.ts";

@@ -130,7 +130,7 @@ export const lateLong: Late = { beforeSend: noAnswer, afterSend: null };
 export const lateWrite: Late = { beforeSend: noAnswer, afterSend: unknownOutcome };
 /** For a call that changes nothing, so that its outcome does not matter. */
 export const lateLook: Late = { beforeSend: noAnswer, afterSend: noAnswer };
-/** The registrar times its caller out itself; it still has to learn whether it was written. */
+/** `CatalogChanges` times its caller out itself; it still has to learn whether it was written. */
 export const lateChange: Late = { beforeSend: late("the queue was not changed"), afterSend: null };
 
 /** For a repeated lease call. */

@@ -1,5 +1,5 @@
-// The data that an engine and the turns of its shard exchange: items on their way in and out, counts,
-// and the results of the requests of `operations.ts`.
+// The data that an engine and the turns of its shard exchange: items on their way in and out,
+// counts, and the results of the requests of `operations.ts`.
 
 import type { Item, OutboundItem } from "../../stores/item.ts";
 import type { Pause } from "../../stores/queue.ts";
@@ -124,7 +124,7 @@ export interface HistoryEvent extends Omit<NewHistoryEvent, "to" | "from"> {
   readonly at: number;
 }
 
-/** The result of a request, by its kind. */
+/** The result of a request, by its operation. */
 export type Value =
   | { readonly kind: "done" }
   /** `duplicates`: indexes of items that were not written because their unique key was taken. */

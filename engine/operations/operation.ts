@@ -1,5 +1,5 @@
-// The interface of a kind of request: all that the engine and a shard need to know about it.
-// `operations.ts` lists the kinds; each is defined in the file of its operation.
+// The interface of an operation: all that the engine and a shard need to know about it.
+// `operations.ts` lists them; each has its own file.
 
 import type { Backend } from "../../stores/backend.ts";
 import type { IdempotencyKey } from "../model/idempotency-key.ts";
@@ -33,7 +33,7 @@ export interface Operation<R extends { readonly kind: string; readonly key?: Ide
   readonly keyed?: Keyed<R>;
   /** Adds the reads that the decision needs. */
   readonly planReads?: (planner: ReadPlanner, requests: readonly Numbered<R>[]) => void;
-  /** Decides all requests of this kind in a turn, in order of arrival. */
+  /** Decides all its requests in a turn, in order of arrival. */
   readonly decide: (turn: Turn, requests: readonly Numbered<R>[]) => void;
   readonly errand?: (backend: Backend, request: R) => Promise<Result>;
 }

@@ -73,8 +73,8 @@ export type Explained = Omit<ItemExplained, "history" | "historySince">;
 
 /**
  * `receive` and `claim` wait until the shard has started. Before that all others throw `not_ready`,
- * except `introduce`, `lastVersion` and `receiveChange`, which throw it while the store is not open, as `receive`
- * does after the start. Requests of an earlier opening are refused with the same error.
+ * except `introduce`, `lastVersion` and `receiveChange`, which throw it while the store is not open,
+ * as `receive` does after the start. Requests of an earlier opening are refused with the same error.
  */
 export interface OtherShard {
   /** Exchanges the states of the two shards. */

@@ -1,5 +1,5 @@
-// The queues of the shard. The catalog plans and checks changes; `catalog-changes.ts` commits each plan
-// before it takes effect here.
+// The queues of the shard. The catalog plans and checks changes; `catalog-changes.ts` commits each
+// plan before it takes effect here.
 
 import type {
   CatalogEntry,

@@ -9,7 +9,7 @@ import {
 
 /** Records that a call was done, with the values that are needed to repeat its answer. */
 export interface Receipt extends Omit<IdempotencyKey, "text"> {
-  /** Defined by each kind of request; `null`: the call was withdrawn, and the key is free. */
+  /** Defined by each operation; `null`: the call was withdrawn, and the key is free. */
   readonly values: readonly number[] | null;
 }
 

@@ -31,7 +31,7 @@ function hasKey({ key }: KeyedRequest): boolean {
   return key !== undefined;
 }
 
-/** Adds the reads of requests of one kind, except those that will be answered from receipts. */
+/** Adds the reads of one operation, except for requests that receipts will answer. */
 export function planReadsOnce<R extends KeyedRequest>(
   planner: ReadPlanner,
   operation: Operation<R>,
@@ -43,7 +43,7 @@ export function planReadsOnce<R extends KeyedRequest>(
   if (fresh.length > 0) operation.planReads?.(planner, fresh);
 }
 
-/** Decides requests of one operation. Of those with one key, the next runs only if one is refused. */
+/** Decides requests of one operation; of those with one key, the next only if one is refused. */
 export function decideOnce<R extends KeyedRequest>(
   turn: Turn,
   operation: Operation<R>,

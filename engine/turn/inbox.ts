@@ -141,7 +141,7 @@ export class Inbox {
     this.#queue = [...again, ...this.#queue];
   }
 
-  /** Answers all requests of one kind as if their deadline had passed before a turn took them. */
+  /** Answers all requests of an operation as if their deadline had passed before a turn took them. */
   refuse(kind: Request["kind"]): void {
     const isMeant = ({ request }: Waiting): boolean => request.kind === kind;
     const refused = [...this.#afterSend.values(), ...this.#queue].filter(isMeant);

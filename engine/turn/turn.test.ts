@@ -1,5 +1,5 @@
 // Tests the decision of a turn as a pure function: worlds of one partition are generated, and their
-// facts are made from plain arrays, without a store.
+// reads are made from plain arrays, without a store.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";

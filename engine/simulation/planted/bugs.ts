@@ -1,8 +1,9 @@
-// Plausible bugs, each a patch of one source file in `patches/`. The simulation must find all of them: a
-// bug that it misses breaks a promise that it does not check. Only a hunt plants them (`preload.ts`).
+// Plausible bugs, each a patch of one source file in `patches/`. The simulation must find all of
+// them: a bug that it misses breaks a promise that it does not check. Only a hunt plants them
+// (`preload.ts`).
 //
-// A patch begins with the bug's name. Lines such as `store: nodes` and `first seed: 101` follow if its
-// worlds need that, then an empty line and the output of `git diff`.
+// A patch begins with the bug's name. Lines such as `store: nodes` and `first seed: 101` follow if
+// its worlds need that, then an empty line and the output of `git diff`.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
