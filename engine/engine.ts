@@ -145,7 +145,7 @@ function partsOf<Items>(
       catalog.meet(standing);
     },
     metLate,
-    agree: (afterSend) => reports.agree(afterSend),
+    agree: (taken) => reports.agree(taken),
   });
   const catalogChanges = new CatalogChanges({
     ...{ clock, catalog, outboxRelay, shard, others, introductions, refusal },

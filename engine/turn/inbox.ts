@@ -46,7 +46,7 @@ export class Inbox {
   readonly #arrived: () => void;
   #queue: Waiting[] = [];
   /** By op number, in the order in which turns took them. */
-  readonly #afterSend = new Map<number, Waiting>();
+  readonly #inTurn = new Map<number, Waiting>();
   #opLast = 0;
   /** Why no more requests are accepted. */
   #ended: Failure | null = null;
@@ -59,7 +59,7 @@ export class Inbox {
   }
 
   get size(): number {
-    return this.#queue.length + this.#afterSend.size;
+    return this.#queue.length + this.#inTurn.size;
   }
 
   put(request: Request, settle: Settle, timing: Timing = noTiming): void {
@@ -110,7 +110,7 @@ export class Inbox {
       weight += weightOf(waiting.request);
       this.#opLast += 1;
       requests.push({ ...waiting.request, op: this.#opLast });
-      this.#afterSend.set(this.#opLast, waiting);
+      this.#inTurn.set(this.#opLast, waiting);
     }
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
     for (const { settle, late: failures } of late) settle(failures.beforeSend, 0);
@@ -120,10 +120,10 @@ export class Inbox {
   answer(answers: readonly Answer[]): void {
     // Take all out first: a callback may put further requests.
     const settled = answers.flatMap(({ op, outcome }) => {
-      const waiting = this.#afterSend.get(op);
+      const waiting = this.#inTurn.get(op);
       // It was answered at its deadline.
       if (waiting === undefined) return [];
-      this.#afterSend.delete(op);
+      this.#inTurn.delete(op);
       return [{ waiting, op, outcome }];
     });
     for (const { waiting, op, outcome } of settled) waiting.settle(outcome, op);
@@ -132,9 +132,9 @@ export class Inbox {
   /** Puts taken requests back in front of the waiting ones, except those in `kept`. */
   putBack(kept: ReadonlySet<number>): void {
     const again: Waiting[] = [];
-    for (const [op, waiting] of this.#afterSend) {
+    for (const [op, waiting] of this.#inTurn) {
       if (kept.has(op)) continue;
-      this.#afterSend.delete(op);
+      this.#inTurn.delete(op);
       again.push(waiting);
       this.#watchDeadline(waiting.deadline);
     }
@@ -144,8 +144,8 @@ export class Inbox {
   /** Answers all requests of an operation as if their deadline had passed before a turn took them. */
   refuse(kind: Request["kind"]): void {
     const isMeant = ({ request }: Waiting): boolean => request.kind === kind;
-    const refused = [...this.#afterSend.values(), ...this.#queue].filter(isMeant);
-    for (const [op, waiting] of this.#afterSend) if (isMeant(waiting)) this.#afterSend.delete(op);
+    const refused = [...this.#inTurn.values(), ...this.#queue].filter(isMeant);
+    for (const [op, waiting] of this.#inTurn) if (isMeant(waiting)) this.#inTurn.delete(op);
     this.#queue = this.#queue.filter((waiting) => !isMeant(waiting));
     for (const { settle, late } of refused) settle(late.beforeSend, 0);
   }
@@ -171,8 +171,8 @@ export class Inbox {
       return isLate;
     };
     this.#queue = this.#queue.filter((waiting) => !look(waiting, waiting.late.beforeSend));
-    for (const [op, waiting] of this.#afterSend) {
-      if (look(waiting, waiting.late.afterSend)) this.#afterSend.delete(op);
+    for (const [op, waiting] of this.#inTurn) {
+      if (look(waiting, waiting.late.afterSend)) this.#inTurn.delete(op);
     }
     this.#watchDeadline(next);
     for (const [waiting, failed] of late) waiting.settle(failed, 0);
@@ -189,9 +189,9 @@ export class Inbox {
 
   /** Answers the taken requests; `isDecided`: only unfinished work in pieces is left among them. */
   closeTaken({ isDecided }: { readonly isDecided: boolean }): void {
-    const afterSend = [...this.#afterSend.values()];
-    this.#afterSend.clear();
-    for (const { late, settle } of afterSend) {
+    const taken = [...this.#inTurn.values()];
+    this.#inTurn.clear();
+    for (const { late, settle } of taken) {
       const failed = isDecided ? unfinishedFailure : (late.afterSend ?? unknownOutcome);
       settle(failed, 0);
     }

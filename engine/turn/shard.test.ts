@@ -509,12 +509,12 @@ test("store: if it stalls, requests of the turn are answered in time, once, and 
   await clock.advance(99);
   expect(answers).toEqual({});
   await clock.advance(1);
-  expect(answers).toEqual({ afterSend: unknown, waits: late });
+  expect(answers).toEqual({ taken: unknown, waits: late });
   commits.release();
   await clock.settle();
   commits.release();
   await clock.settle();
-  expect(answers).toEqual({ afterSend: unknown, waits: late, patient: done });
+  expect(answers).toEqual({ taken: unknown, waits: late, patient: done });
   expect(storedIn(image)).toEqual(["taken", "patient"]);
   // The caller enforces the deadline of a request that a turn has taken.
   const kept = shard.ask(produce("kept"), { ...timing, deadline: clock.now() + 100 });
@@ -573,7 +573,7 @@ test("close: the current turn is answered, and nothing else is done", async () =
   await clock.settle();
   await closing;
   expect(answers).toMatchObject({
-    afterSend: done,
+    taken: done,
     waits: { code: "closing" },
     late: { code: "closing" },
   });
@@ -592,7 +592,7 @@ test.each(["commit", "opening"] as const)(
     commits.release(new StoreError("failed", "no"));
     await clock.settle();
     await closing;
-    expect(answers).toEqual({ afterSend: unknown });
+    expect(answers).toEqual({ taken: unknown });
   },
 );
 
@@ -813,11 +813,11 @@ test("abandon: requests of the turn may be done, others change nothing", async (
   await put("waits", produce("waits"));
   const why = failure("shutting_down", "another has it");
   await shard.abandon(why);
-  expect(answers).toEqual({ afterSend: unknown, waits: why });
+  expect(answers).toEqual({ taken: unknown, waits: why });
   // The end of the commit changes no answer.
   commits.release();
   await clock.settle();
-  expect(answers).toEqual({ afterSend: unknown, waits: why });
+  expect(answers).toEqual({ taken: unknown, waits: why });
 });
 
 test("counters: commits are sorted into their buckets", async () => {
