@@ -261,7 +261,7 @@ test("start: a different number, order or kind of databases is refused", async (
   expect(await run([one, two, third])).toEqual(
     refused("the cluster was made with 2 databases; got 3 of --database-url"),
   );
-  expect(await run([one], [])).toEqual(refused("the database is 1 of 2 of a cluster"));
+  expect(await run([one], [])).toEqual(refused("the database is one of the 2 of a cluster"));
   expect(await run([one, two], [...nodeUrl, "--shards", "8"])).toEqual(
     refused("the cluster was made with 4 shards; got --shards 8"),
   );

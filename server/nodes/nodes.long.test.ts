@@ -296,7 +296,8 @@ test("two processes with one URL do not take the shards from each other repeated
   const first = await own.start({ lease });
   const nodePort = Number(new URL(first.nodeUrl).port);
   const second = await own.start({ lease, nodePort });
-  const isTold = () => [first, second].every((one) => one.log().includes("node URL used by another process"));
+  const isTold = () =>
+    [first, second].every((one) => one.log().includes("node URL used by another process"));
   while (!isTold()) await Bun.sleep(20);
   const { epoch } = await own.ownerRow();
   // The owner continues to renew its leases.
