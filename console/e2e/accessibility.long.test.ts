@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { ServerOverviewReply } from "../../openapi/schemas.ts";
-import { axeFaults } from "../testing/axe.ts";
+import { hasFullMatrices } from "../../testing/matrices.ts";
+import { axeFaultsInBothModes } from "../testing/axe.ts";
 import {
   type ConsoleBrowser,
   isWiderThanWindow,
   live,
+  middle,
   narrow,
-  openConsoleBrowser,
   wide,
 } from "../testing/console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "../testing/console-server.ts";
@@ -25,8 +26,6 @@ const pages = [
   "/shards",
   "/keys",
 ];
-const middle = { width: 768, height: 1024 };
-
 const triesMax = 3;
 
 interface Noted {
@@ -64,7 +63,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
     afterAll(() => server.stop());
 
     test.each(pages)(
-      "pages, %j: nothing moves during load, axe finds nothing in both modes, nothing overflows",
+      "pages, %j: nothing moves or overflows, each focus is visible, axe finds nothing in both modes",
       async (path) => {
         const found: string[] = [];
         for (const viewport of [wide, middle, narrow]) {
@@ -72,42 +71,19 @@ function testLooks(browser: () => ConsoleBrowser): void {
           await using visitor = await browser().visit(url, { viewport, begin: noteLost });
           const { page, errors } = visitor;
           const faults = (await shiftsWhileLoading(page)).map((shift) => `moved: ${shift}`);
-          for (const theme of ["dark", "light"]) {
-            await page.evaluate((name) => {
-              document.documentElement.dataset["theme"] = name;
-            }, theme);
-            faults.push(...(await axeFaults(page)).map((fault) => `${theme}: ${fault}`));
+          const moving = await page.evaluate(whatMoves);
+          if (moving > 0) faults.push(`${moving} boxes move with prefers-reduced-motion`);
+          if (viewport !== middle || hasFullMatrices) {
+            faults.push(...(await axeFaultsInBothModes(page)));
           }
-          faults.push(...(await twinsOn(page)));
-          const widths = viewport === narrow ? [viewport.width, 320] : [viewport.width];
-          for (const width of widths) {
-            await page.setViewportSize({ ...viewport, width });
-            if (await isWiderThanWindow(page)) faults.push(`it is wider than ${width}`);
-          }
+          faults.push(...(await twinsOn(page)), ...(await overflows(page, viewport)));
+          if (viewport === wide) faults.push(...(await faultsInForcedColors(page)));
+          if (viewport === narrow) faults.push(...(await page.evaluate(tooLow)));
           found.push(...[...faults, ...errors].map((fault) => `${viewport.width}: ${fault}`));
         }
         expect(found).toEqual([]);
       },
     );
-
-    test("zoom: text of twice the size makes no page wider than the window", async () => {
-      const large = await openConsoleBrowser(["--blink-settings=defaultFontSize=32"]);
-      try {
-        const found: string[] = [];
-        for (const path of pages) {
-          await using visitor = await large.visit(server.consoleUrl + path);
-          const { page } = visitor;
-          await live(page);
-          await settled(page);
-          const size = () => getComputedStyle(document.documentElement).fontSize;
-          expect(await page.evaluate(size)).toBe("32px");
-          if (await isWiderThanWindow(page)) found.push(path);
-        }
-        expect(found).toEqual([]);
-      } finally {
-        await large.close();
-      }
-    });
 
     test("forced colours: selection, current page and focus are distinguishable", async () => {
       await using visitor = await browser().visit(server.consoleUrl, { forcedColors: "active" });
@@ -150,60 +126,32 @@ function testLooks(browser: () => ConsoleBrowser): void {
       expect(new Set(keys).size).toBe(3);
     });
 
-    test.each(pages)(
-      "forced colours, %s: each choice differs from the others, and the focus is visible",
-      async (path) => {
-        await using visitor = await browser().visit(server.consoleUrl + path, {
-          forcedColors: "active",
-        });
-        const { page } = visitor;
-        await live(page);
-        await settled(page);
-        expect(await page.evaluate(choicesThatLookAlike)).toEqual([]);
-        const unseen: string[] = [];
-        for (let tab = 0; tab < tabsMax; tab += 1) {
-          await page.keyboard.press("Tab");
-          const fault = await page.evaluate(faultOfFocus);
-          if (fault === null) break;
-          if (fault !== "") unseen.push(fault);
-        }
-        expect(unseen).toEqual([]);
-      },
-    );
-
-    test("motion: none with prefers-reduced-motion, some without", async () => {
+    test("sign-in: nothing moves with prefers-reduced-motion, something without", async () => {
       await using locked = await openConsoleServer({ hasKeys: true });
-      for (const reducedMotion of ["reduce", "no-preference"] as const) {
-        const paths = [`${locked.consoleUrl}/`, ...pages.map((path) => server.consoleUrl + path)];
-        let moving = 0;
-        for (const path of paths) {
-          await using visitor = await browser().visit(path, { reducedMotion });
-          const { page } = visitor;
-          await page.locator(".grip, .console[data-state=live]").first().waitFor();
-          moving += await page.evaluate(whatMoves);
-        }
-        expect([reducedMotion, moving > 0]).toEqual([reducedMotion, reducedMotion !== "reduce"]);
-      }
+      await using visitor = await browser().visit(locked.consoleUrl);
+      const { page } = visitor;
+      await page.locator(".grip").waitFor();
+      expect(await page.evaluate(whatMoves)).toBe(0);
+      await page.emulateMedia({ reducedMotion: "no-preference" });
+      expect(await page.evaluate(whatMoves)).toBeGreaterThan(0);
     });
 
     test("dialogs: axe finds nothing in both modes", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await live(page);
       const found: string[] = [];
-      for (const theme of ["dark", "light"] as const) {
-        await using visitor = await browser().visit(server.consoleUrl, { theme });
-        const { page } = visitor;
-        await live(page);
-        const opens = [
-          () => page.keyboard.press("Control+k"),
-          () => page.keyboard.press("Shift+?"),
-          () => page.getByRole("button", { name: "Create queue" }).click(),
-        ];
-        for (const open of opens) {
-          await open();
-          await page.locator("dialog[open]").waitFor();
-          found.push(...(await axeFaults(page)));
-          await page.keyboard.press("Escape");
-          await page.locator("dialog").waitFor({ state: "detached" });
-        }
+      const opens = [
+        () => page.keyboard.press("Control+k"),
+        () => page.keyboard.press("Shift+?"),
+        () => page.getByRole("button", { name: "Create queue" }).click(),
+      ];
+      for (const open of opens) {
+        await open();
+        await page.locator("dialog[open]").waitFor();
+        found.push(...(await axeFaultsInBothModes(page)));
+        await page.keyboard.press("Escape");
+        await page.locator("dialog").waitFor({ state: "detached" });
       }
       expect(found).toEqual([]);
     });
@@ -239,7 +187,50 @@ function testLooks(browser: () => ConsoleBrowser): void {
   });
 }
 
+/** Also checks the smallest width, and text of twice the size. */
+async function overflows(page: Page, viewport: typeof wide): Promise<readonly string[]> {
+  const found: string[] = [];
+  const look = async (what: string) => {
+    if (await isWiderThanWindow(page)) found.push(`wider than the window ${what}`);
+  };
+  await look("as it is");
+  if (viewport === narrow) {
+    await page.setViewportSize({ ...viewport, width: 320 });
+    await look("at 320");
+    await page.setViewportSize(viewport);
+  }
+  if (viewport === wide) {
+    await setFontSize(page, 32);
+    await look("with large text");
+    await setFontSize(page, 16);
+  }
+  return found;
+}
+
+/** Sets the font size that the browser's settings contain. */
+async function setFontSize(page: Page, px: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Page.setFontSizes", { fontSizes: { standard: px } });
+  await session.detach();
+  const size = () => getComputedStyle(document.documentElement).fontSize;
+  expect(await page.evaluate(size)).toBe(`${px}px`);
+}
+
 const tabsMax = 80;
+
+/** Choices that look like the others, and elements whose focus is not visible. */
+async function faultsInForcedColors(page: Page): Promise<readonly string[]> {
+  await page.emulateMedia({ forcedColors: "active" });
+  const alike = await page.evaluate(choicesThatLookAlike);
+  const found = alike.map((choice) => `looks like the others: ${choice}`);
+  for (let tab = 0; tab < tabsMax; tab += 1) {
+    await page.keyboard.press("Tab");
+    const fault = await page.evaluate(faultOfFocus);
+    if (fault === null) break;
+    if (fault !== "") found.push(`has the focus: ${fault}`);
+  }
+  return found;
+}
 
 /** How many boxes move, or would when they change. */
 function whatMoves(): number {
@@ -286,38 +277,13 @@ function choicesThatLookAlike(): string[] {
   );
 }
 
-function testTargets(browser: () => ConsoleBrowser): void {
-  describe("a phone", () => {
-    let server: ConsoleServer;
-    beforeAll(async () => {
-      server = await openConsoleServer();
-      await addTraffic(server);
-    });
-    afterAll(() => server.stop());
-    test.each([
-      "",
-      "/queue?name=orders",
-      "/items?name=orders",
-      "/dead?name=orders-dead",
-      "/shards",
-      "/keys",
-    ])("%s: buttons and fields are as high as a finger", async (path) => {
-      await using visitor = await browser().visit(server.consoleUrl + path, { viewport: narrow });
-      const { page } = visitor;
-      await live(page);
-      await settled(page);
-      expect(await page.evaluate(tooLow)).toEqual([]);
-    });
-  });
-}
-
 /** Not links in text or in rows, nor headings of a table, which a phone does not show. */
 function tooLow(): string[] {
   const pressable = "button:not(thead *), .b, .tabs a, select, input:not([type=checkbox])";
   return [...document.querySelectorAll(pressable)]
     .map((element) => ({ element, box: element.getBoundingClientRect() }))
     .filter(({ box }) => box.height > 0 && box.width > 1 && box.height < 44)
-    .map(({ element, box }) => `${box.height} ${element.outerHTML.slice(0, 90)}`);
+    .map(({ element, box }) => `${box.height} px high: ${element.outerHTML.slice(0, 90)}`);
 }
 
-inChromium([testLooks, testTargets]);
+inChromium([testLooks]);

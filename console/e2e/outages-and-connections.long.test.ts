@@ -250,6 +250,7 @@ function testConnections(browser: () => ConsoleBrowser): void {
     );
     expect(answered.every((response) => response.ok())).toBe(true);
     await Promise.all(tabs.map(live));
+    for (const tab of tabs.slice(1)) await tab.close();
   });
 }
 

@@ -1,12 +1,13 @@
 // Chromium for tests of the console; collects the errors of each page.
 
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium, shellPath } from "../../scripts/chromium.ts";
 
 /** Long, so that no test fails because the machine is slow. */
 const actionTimeoutMs = 300_000;
 
 export const wide = { width: 1280, height: 800 };
+export const middle = { width: 768, height: 1024 };
 export const narrow = { width: 390, height: 844 };
 
 export interface Visitor extends AsyncDisposable {
@@ -17,7 +18,9 @@ export interface Visitor extends AsyncDisposable {
   readonly calls: string[];
 }
 
+/** With only the first two options, a page shares its context, and so its process, with others. */
 export interface VisitOptions extends BrowserContextOptions {
+  readonly viewport?: { readonly width: number; readonly height: number };
   readonly theme?: "dark" | "light";
   /** Its time can be advanced. */
   readonly hasClock?: boolean;
@@ -25,19 +28,28 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly begin?: () => void;
 }
 
+/** Optimizing compilation does not pay off for such short-lived pages. */
+const flags = ["--js-flags=--no-opt --no-maglev", "--process-per-site"];
+
 export async function openConsoleBrowser(args: readonly string[] = []) {
-  const browser: Browser = await launchChromium(args, shellPath());
-  const visit = async (url: string, options: VisitOptions = {}): Promise<Visitor> => {
-    const { theme = "dark", hasClock = false, begin, ...rest } = options;
-    const context = await browser.newContext({ viewport: wide, reducedMotion: "reduce", ...rest });
+  const browser: Browser = await launchChromium([...flags, ...args], shellPath());
+  const newContext = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({
+      ...{ viewport: wide, reducedMotion: "reduce" },
+      ...options,
+    });
     context.setDefaultTimeout(actionTimeoutMs);
-    await context.addInitScript((name) => {
-      localStorage.setItem("theme", name);
-      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
-        console.error(`policy: ${violatedDirective} forbids ${blockedURI}`);
-      });
-    }, theme);
+    return context;
+  };
+  const shared = await newContext();
+  await keepProcess(shared);
+  const visit = async (url: string, options: VisitOptions = {}): Promise<Visitor> => {
+    const { theme = "dark", hasClock = false, begin, viewport = wide, ...rest } = options;
+    const isOwn = hasClock || begin !== undefined || Object.keys(rest).length > 0;
+    const context = isOwn ? await newContext({ viewport, ...rest }) : shared;
     const page = await context.newPage();
+    if (!isOwn && viewport !== wide) await page.setViewportSize(viewport);
+    await page.addInitScript(prepare, theme);
     if (hasClock) {
       await page.clock.install();
       await page.addInitScript(followClock);
@@ -75,11 +87,33 @@ export async function openConsoleBrowser(args: readonly string[] = []) {
     const close = async () => {
       // A route that the test answers may still be pending.
       await page.unrouteAll({ behavior: "ignoreErrors" });
-      await context.close();
+      await (isOwn ? context : page).close();
     };
     return { page, errors, calls, [Symbol.asyncDispose]: close };
   };
   return { visit, close: () => browser.close() };
+}
+
+/**
+ * An open page of the site keeps the process of the context: a page in a new one costs twice the
+ * processor time.
+ */
+async function keepProcess(context: BrowserContext): Promise<void> {
+  const page = await context.newPage();
+  await page.route("**", (route) => route.fulfill({ body: "" }));
+  await page.goto("http://127.0.0.1/");
+}
+
+/** Runs in each document of a page before its scripts; the first removes what other pages stored. */
+function prepare(theme: string): void {
+  // Such a document has no storage.
+  if (origin === "null") return;
+  if (sessionStorage.getItem("isPrepared") === null) localStorage.clear();
+  sessionStorage.setItem("isPrepared", "true");
+  localStorage.setItem("theme", theme);
+  document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+    console.error(`policy: ${violatedDirective} forbids ${blockedURI}`);
+  });
 }
 
 export type ConsoleBrowser = Awaited<ReturnType<typeof openConsoleBrowser>>;
