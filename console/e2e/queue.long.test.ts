@@ -1,19 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { QueueClientsReply } from "../../openapi/schemas.ts";
-import { axeFaults } from "../testing/axe.ts";
-import {
-  type ConsoleBrowser,
-  isWiderThanWindow,
-  live,
-  narrow,
-  stopTime,
-  wide,
-} from "../testing/console-browser.ts";
+import { axeFaults, lookFaults } from "../testing/axe.ts";
+import { type ConsoleBrowser, live, narrow, stopTime, wide } from "../testing/console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "../testing/console-server.ts";
 import { inChromium } from "../testing/in-chromium.ts";
 import { addTraffic } from "../testing/item-traffic.ts";
 import { settled } from "../testing/shifts.ts";
-import { twinsOn } from "../testing/twins.ts";
 
 const hostile = ["..", ".", "a/b", "a%2Fb", "index.html", "?", "#", "<img/src=x/onerror=alert(1)>"];
 
@@ -83,7 +75,6 @@ function testMuch(browser: () => ConsoleBrowser): void {
       expect(ready.reduce((sum, text) => sum + Number(text), 0)).toBe(23);
       await page.getByRole("button", { name: "leased", exact: true }).last().click();
       await page.waitForURL((url) => url.searchParams.get("shade") === "leased");
-      expect(await axeFaults(page)).toEqual([]);
       await strip.focus().catch(() => undefined);
       expect(errors).toEqual([]);
     });
@@ -123,46 +114,36 @@ function testMuch(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test.each([wide, narrow])(
-      "queue, %j: its boxes are where the skeleton had them",
-      async (viewport) => {
-        const options = { viewport, hasClock: true };
-        await using visitor = await browser().visit(pageOf(server, "wide"), options);
-        const { page } = visitor;
-        await live(page);
-        await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
-        await page.getByRole("region", { name: "Why" }).getByText("moving house").waitFor();
-        await settled(page);
-        const topsOf = () =>
-          page.evaluate(() =>
-            [".why", ".now", ".plot", ".finds-place", ".clients", ".strip", ".settings"].map(
-              (one) => [one, document.querySelector(one)?.getBoundingClientRect().top],
-            ),
-          );
-        const filled = await topsOf();
-        // Else it would say before long that nobody answers.
-        await stopTime(page);
-        await page.route("**/v1/**", () => undefined);
-        await page.reload();
-        await page.locator(".console[data-state=loading]").waitFor();
-        expect(await topsOf()).toEqual(filled);
-      },
-    );
+    test("queue: at both widths its boxes are where the skeleton had them", async () => {
+      await using visitor = await browser().visit(pageOf(server, "wide"), { hasClock: true });
+      const { page } = visitor;
+      await live(page);
+      await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
+      await page.getByRole("region", { name: "Why" }).getByText("moving house").waitFor();
+      await settled(page);
+      const topsAt = async (viewport: typeof wide) => {
+        await page.setViewportSize(viewport);
+        return await page.evaluate(() =>
+          [".why", ".now", ".plot", ".finds-place", ".clients", ".strip", ".settings"].map(
+            (one) => [one, document.querySelector(one)?.getBoundingClientRect().top],
+          ),
+        );
+      };
+      const filled = { wide: await topsAt(wide), narrow: await topsAt(narrow) };
+      // Else it would say before long that nobody answers.
+      await stopTime(page);
+      await page.route("**/v1/**", () => undefined);
+      await page.reload();
+      await page.locator(".console[data-state=loading]").waitFor();
+      expect({ narrow: await topsAt(narrow), wide: await topsAt(wide) }).toEqual(filled);
+    });
 
-    test.each([wide, narrow])("queue, %j: axe finds nothing in both modes", async (viewport) => {
-      const found: string[] = [];
-      for (const theme of ["dark", "light"] as const) {
-        await using visitor = await browser().visit(pageOf(server, "wide", "&range=1h"), {
-          viewport,
-          theme,
-        });
-        const { page, errors } = visitor;
-        await live(page);
-        await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
-        if (await isWiderThanWindow(page)) found.push("it is wider than the window");
-        found.push(...(await axeFaults(page)), ...(await twinsOn(page)), ...errors);
-      }
-      expect(found).toEqual([]);
+    test("queue: axe finds nothing at both widths in both modes, and nothing overflows", async () => {
+      await using visitor = await browser().visit(pageOf(server, "wide", "&range=1h"));
+      const { page, errors } = visitor;
+      await live(page);
+      await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
+      expect([...(await lookFaults(page)), ...errors]).toEqual([]);
     });
   });
 }
@@ -196,39 +177,43 @@ function testPaused(browser: () => ConsoleBrowser): void {
     await addTraffic(server);
     await server.client.queue("orders").pause({ reason: "moving house" });
     await server.client.queue("orders-dead").pause({ produce: true, lease: true });
+    await using visitor = await browser().visit(pageOf(server, "orders"));
+    const { page, errors } = visitor;
+    const lines = page.getByRole("region", { name: "Why" }).locator("p");
+    await lines.nth(2).waitFor();
+    expect(await lines.first().textContent()).toMatch(
+      /^Paused\. Leases are paused.*: moving house\. This has lasted for \d/,
+    );
+    expect(await lines.nth(1).textContent()).toMatch(/^Dead items\. 7 items died/);
     for (const viewport of [wide, narrow]) {
-      await using visitor = await browser().visit(pageOf(server, "orders"), { viewport });
-      const { page, errors } = visitor;
-      const lines = page.getByRole("region", { name: "Why" }).locator("p");
-      await lines.nth(2).waitFor();
-      expect(await lines.first().textContent()).toMatch(
-        /^Paused\. Leases are paused.*: moving house\. This has lasted for \d/,
-      );
-      expect(await lines.nth(1).textContent()).toMatch(/^Dead items\. 7 items died/);
+      await page.setViewportSize(viewport);
       await page.locator(".head").getByText("leases paused").waitFor();
-      await page.goto(server.consoleUrl);
-      const row = page.locator(".table tbody tr", { hasText: "orders" });
+    }
+    await page.goto(server.consoleUrl);
+    const row = page.locator(".table tbody tr", { hasText: "orders" });
+    for (const viewport of [narrow, wide]) {
+      await page.setViewportSize(viewport);
       await row.filter({ hasText: "dead items" }).locator("th .paused").waitFor();
       expect(await page.locator(".table th .paused").count()).toBe(2);
-      expect([await isWiderThanWindow(page), await axeFaults(page)]).toEqual([false, []]);
-      await page.goto(pageOf(server, "orders-dead"));
-      await page.locator(".head .paused").getByText("paused", { exact: true }).waitFor();
-      expect(errors).toEqual([]);
     }
+    expect(await lookFaults(page)).toEqual([]);
+    await page.goto(pageOf(server, "orders-dead"));
+    await page.locator(".head .paused").getByText("paused", { exact: true }).waitFor();
+    expect(errors).toEqual([]);
   });
 }
 
 function testClients(browser: () => ConsoleBrowser): void {
-  test.each([wide, narrow])(
-    "clients, %j: the first three are listed with the count of all, and all on demand",
-    async (viewport) => {
-      await using server = await openConsoleServer();
-      await addQueues(server, ["orders", "empty"]);
-      const orders = server.client.queue("orders");
-      await orders.produce(["one", "two", "three", "four", "five"]);
-      for (let at = 1; at <= 5; at += 1) await orders.lease({ clientId: `worker-${at}` });
-      await using visitor = await browser().visit(pageOf(server, "orders"), { viewport });
-      const { page, errors } = visitor;
+  test("clients: the first three are listed with the count of all, and all on demand", async () => {
+    await using server = await openConsoleServer();
+    await addQueues(server, ["orders", "empty"]);
+    const orders = server.client.queue("orders");
+    await orders.produce(["one", "two", "three", "four", "five"]);
+    for (let at = 1; at <= 5; at += 1) await orders.lease({ clientId: `worker-${at}` });
+    await using visitor = await browser().visit(pageOf(server, "orders"));
+    const { page, errors } = visitor;
+    for (const viewport of [wide, narrow]) {
+      await page.setViewportSize(viewport);
       const holding = page.getByRole("region", { name: "holders" });
       const rows = page.getByRole("table", { name: "Holders" }).locator("tbody tr");
       await holding.getByText("5 clients, 5 items").waitFor();
@@ -246,9 +231,9 @@ function testClients(browser: () => ConsoleBrowser): void {
       await rows.nth(3).waitFor({ state: "detached" });
       expect(await rows.count()).toBe(3);
       await page.waitForURL((url) => !url.searchParams.has("clients"));
-      expect(errors).toEqual([]);
-    },
-  );
+    }
+    expect(errors).toEqual([]);
+  });
 
   test("clients: waiting ones are counted, also if the server returns fewer", async () => {
     await using server = await openConsoleServer();
@@ -261,7 +246,7 @@ function testClients(browser: () => ConsoleBrowser): void {
       asked.push(limit);
       const response = await route.fetch();
       const reply = (await response.json()) as QueueClientsReply;
-      const asking = Array.from({ length: limit }, (_, at) => ({
+      const asking = Array.from({ length: Math.min(limit, 20) }, (_, at) => ({
         ...{ client_id: `worker-${at}`, since: reply.as_of, batch_size: 10, place: at + 1 },
       }));
       await route.fulfill({ response, json: { ...reply, asking_count: 1_200, asking } });
@@ -270,9 +255,9 @@ function testClients(browser: () => ConsoleBrowser): void {
     const waiting = page.getByRole("region", { name: "waiting for items, in order" });
     await waiting.getByText("1,200 clients").waitFor();
     await waiting.getByRole("link", { name: "1,197 more" }).click();
-    await waiting.getByText("1,000 of 1,200 clients").waitFor();
+    await waiting.getByText("20 of 1,200 clients").waitFor();
     const table = page.getByRole("table", { name: "Clients in line" });
-    expect(await table.locator("tbody tr").count()).toBe(1_000);
+    expect(await table.locator("tbody tr").count()).toBe(20);
     expect(await axeFaults(page)).toEqual([]);
     expect(new Set(asked)).toEqual(new Set([3, 1_000]));
   });
