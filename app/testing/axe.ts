@@ -1,9 +1,10 @@
-// Checks accessibility with axe: a page in both modes and at both widths, and with menus and
-// dialogs open.
+// Checks accessibility with axe: a page in both modes, one of each layout at both widths, and with
+// menus and dialogs open.
 
 import { describe, expect, test } from "bun:test";
 import axe from "axe-core";
-import type { Page } from "playwright-core";
+import type { Page, ViewportSize } from "playwright-core";
+import { hasFullMatrices } from "../../testing/matrices.ts";
 import { markTexts, type Texts, textMark } from "./looks.ts";
 import { axePath, narrow, type SiteBrowser, wide } from "./site-browser.ts";
 
@@ -33,9 +34,13 @@ const structureRules = axe
   .map(({ ruleId }) => ruleId);
 
 const allRules = [...structureRules, ...colorRuleIds];
+/** `misfits.ts` measures the controls of every page. */
+const pageRules = allRules.filter((id) => id !== "target-size");
 
 interface Extent {
   readonly texts?: Texts;
+  /** Looks that were checked, to which those of the page are added. */
+  readonly seen?: Set<string>;
   readonly within?: string;
 }
 
@@ -43,9 +48,11 @@ interface Extent {
 async function faultsOf(
   page: Page,
   rules: readonly string[],
-  { texts = "all", within = "html" }: Extent = {},
+  { texts = "all", seen = new Set(), within = "html" }: Extent = {},
 ): Promise<readonly string[]> {
-  await page.evaluate(markTexts, { mark: textMark, texts });
+  const known = [...seen];
+  const looks = await page.evaluate(markTexts, { mark: textMark, texts, known });
+  for (const look of looks) seen.add(look);
   return await page.evaluate(
     async ({ include, values }) => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(
@@ -90,7 +97,7 @@ export async function setTheme(page: Page, theme: "dark" | "light"): Promise<voi
 }
 
 /** Removes repeated elements, which would cost axe as much as the rest of the page. */
-export function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<void> {
+function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<void> {
   return page.evaluate((all) => {
     const gone = all.flatMap(({ selector, keptCount }) =>
       [...document.querySelectorAll(selector)].slice(keptCount),
@@ -99,36 +106,53 @@ export function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<
   }, repetitions);
 }
 
-/**
- * Checks a page in both modes at both widths, from one load; it ends dark and narrow. Only colours
- * depend on the mode.
- */
-export async function axeFaults(
+interface Look {
+  readonly texts: Texts;
+  readonly seen: Set<string>;
+  readonly rules: readonly string[];
+  readonly viewports: readonly ViewportSize[];
+}
+
+/** Checks one load of a page at each width in both modes, in the second one only colours. */
+async function axeFaults(
   page: Page,
-  texts: Texts = "one of each look",
-  themed: (theme: "dark" | "light") => Promise<void> = (theme) => setTheme(page, theme),
+  { texts, seen, rules, viewports }: Look,
 ): Promise<readonly string[]> {
   await loadAxe(page);
   const found: string[] = [];
-  for (const [viewport, themes] of [
-    [wide, ["dark", "light"]],
-    [narrow, ["light", "dark"]],
-  ] as const) {
+  for (const viewport of viewports) {
     await page.setViewportSize(viewport);
-    for (const [index, theme] of themes.entries()) {
-      await themed(theme);
-      const faults = await faultsOf(page, index === 0 ? allRules : colorRuleIds, { texts });
+    for (const theme of ["dark", "light"] as const) {
+      await setTheme(page, theme);
+      const own = theme === "dark" || hasFullMatrices ? rules : colorRuleIds;
+      const faults = await faultsOf(page, own, { texts, seen });
       found.push(...faults.map((fault) => `${viewport.width} px, ${theme}: ${fault}`));
     }
   }
   return found;
 }
 
+interface Walk {
+  readonly path: string;
+  /** Whether the page represents a layout: it is checked at both widths, in full. */
+  readonly isLayout: boolean;
+  /** Looks that were checked on pages before. */
+  readonly seen: Set<string>;
+}
+
 /** Checks a page without its repeated elements. */
-export async function axeFaultsAt(page: Page, path: string): Promise<readonly string[]> {
-  if (wholePages.includes(path)) return await axeFaults(page, "all");
-  await leaveOut(page, repeated);
-  return await axeFaults(page);
+export async function axeFaultsAt(
+  page: Page,
+  { path, isLayout, seen }: Walk,
+): Promise<readonly string[]> {
+  const isWhole = wholePages.includes(path);
+  if (!isWhole) await leaveOut(page, repeated);
+  return await axeFaults(page, {
+    texts: isWhole ? "all" : "one of each look",
+    ...(isLayout || hasFullMatrices
+      ? { seen: new Set(), rules: allRules, viewports: [wide, narrow] }
+      : { seen, rules: pageRules, viewports: [wide] }),
+  });
 }
 
 export function testAxe(browser: () => SiteBrowser): void {

@@ -4,12 +4,19 @@ export const textMark = "data-look";
 
 export type Texts = "all" | "one of each look";
 
+interface Marking {
+  readonly mark: string;
+  readonly texts: Texts;
+  /** Looks of other pages, which are not marked again. */
+  readonly known: readonly string[];
+}
+
 /**
- * Runs in the page: marks all elements with text, or one for each look. Texts look alike if
- * everything that affects their contrast is equal, and they are in the same displaced box, so that
- * any overlay covers both.
+ * Runs in the page: marks all elements with text, or one for each look, and returns the new looks.
+ * Texts look alike if everything that affects their contrast is equal, and they are in the same
+ * displaced box, so that any overlay covers both.
  */
-export function markTexts({ mark, texts }: { mark: string; texts: Texts }): void {
+export function markTexts({ mark, texts, known }: Marking): readonly string[] {
   for (const element of document.querySelectorAll(`[${mark}]`)) element.removeAttribute(mark);
   const boxes = new Map<Element, number>();
   const grounds = new Map<Element, string>();
@@ -64,18 +71,19 @@ export function markTexts({ mark, texts }: { mark: string; texts: Texts }): void
     );
 
   const marked: Element[] = [];
-  const looks = new Set<string>();
+  const looks = new Set(known);
   for (const element of document.querySelectorAll("body *")) {
     if (!hasText(element) || !element.checkVisibility()) continue;
     if (texts === "one of each look") {
       const { parentElement } = element;
       // A link must be distinguishable from the surrounding text.
       const around = parentElement === null ? "" : textLookOf(parentElement);
-      const look = [groundOf(element), around, textLookOf(element)].join("|");
+      const look = [innerWidth, groundOf(element), around, textLookOf(element)].join("|");
       if (looks.has(look)) continue;
       looks.add(look);
     }
     marked.push(element);
   }
   for (const element of marked) element.setAttribute(mark, "");
+  return [...looks].slice(known.length);
 }

@@ -26,12 +26,12 @@ function smallTargets(page: Page, pxMin: number): Promise<readonly string[]> {
   }, pxMin);
 }
 
-/** Checks both widths; it ends narrow. */
+/** Checks both widths; it ends wide. */
 export async function misfits(page: Page): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [viewport, pxMin] of [
-    [wide, targetPxMin.wide],
     [narrow, targetPxMin.narrow],
+    [wide, targetPxMin.wide],
   ] as const) {
     await page.setViewportSize(viewport);
     const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

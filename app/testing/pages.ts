@@ -10,10 +10,11 @@ import { serveTrickling } from "./trickle.ts";
 
 const unknownAddress = "/no/such/page?x=1";
 /** One page of each type. */
-const types = [
+const layouts = [
   "/",
   "/api",
   "/api/produce",
+  "/api/health",
   "/docs/intro",
   "/docs/quick-start",
   "/docs/architecture",
@@ -59,21 +60,31 @@ const arriving = [
 
 export function testPages(browser: () => SiteBrowser): void {
   test.each(walks)(
-    "every page, part %i: nothing is wider than its window, too small to press, or found by axe",
+    "every page, part %i: no error, shift or other origin, nothing too wide, too small to press, or found by axe",
     async (part) => {
       await using visitor = await browser().fresh();
-      const { page, errors, visit } = visitor;
+      const { page, errors, requests, visit } = visitor;
       const mine = [unknownAddress, ...pagePaths()]
         .filter((path) => !notWalked.includes(path))
         .filter((_, index) => index % walks.length === part);
       const found: string[] = [];
+      const seen = new Set<string>();
       for (const path of mine) {
+        await page.setViewportSize(wide);
         await visit(path);
-        const faults = [...(await misfits(page)), ...(await axeFaultsAt(page, path))];
+        await page.waitForLoadState("load");
+        expect([path, await layoutShift(page)]).toEqual([path, 0]);
+        const isLayout = layouts.includes(path);
+        const faults = [
+          ...(await misfits(page)),
+          ...(await axeFaultsAt(page, { path, isLayout, seen })),
+        ];
         found.push(...faults.map((fault) => `${path}: ${fault}`));
       }
       expect(found).toEqual([]);
       expect(errors.filter((text) => !text.includes("404"))).toEqual([]);
+      const others = requests.filter((url) => !/^(data:|blob:)/.test(url));
+      expect(others.filter((url) => !url.startsWith(browser().url))).toEqual([]);
     },
   );
 
@@ -87,22 +98,6 @@ export function testPages(browser: () => SiteBrowser): void {
     }
     expect(found).toEqual([]);
   });
-
-  test.each(types)(
-    "%s comes to life: no error, nothing forbidden, no other origin, no shift",
-    async (path) => {
-      await using visitor = await browser().fresh();
-      const { page, errors, requests, visit } = visitor;
-      await visit(path);
-      await page.waitForLoadState("load");
-      expect(errors.filter((text) => !(path === unknownAddress && text.includes("404")))).toEqual(
-        [],
-      );
-      const others = requests.filter((url) => !/^(data:|blob:)/.test(url));
-      expect(others.filter((url) => !url.startsWith(browser().url))).toEqual([]);
-      expect(await layoutShift(page)).toBe(0);
-    },
-  );
 
   describe("nothing shifts while a page arrives in pieces, at both widths", () => {
     let pieces: ReturnType<typeof serveTrickling> | null = null;

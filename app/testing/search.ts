@@ -16,9 +16,9 @@ export function testSearch(browser: () => SiteBrowser): void {
     { when: "before the index is there", held: [index], isLoaded: true },
     { when: "in a loaded page", held: [], isLoaded: true },
   ])("search: no key is lost, however fast: $when", async ({ held, isLoaded }) => {
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
     for (const delay of delaysMs) {
-      await using visitor = await browser().fresh();
-      const { page, visit } = visitor;
       const released = Promise.withResolvers<void>();
       if (isLoaded) await visit("/docs/intro");
       for (const address of held) {
@@ -36,6 +36,7 @@ export function testSearch(browser: () => SiteBrowser): void {
       released.resolve();
       await page.getByRole("option").first().waitFor();
       expect([delay, await box.inputValue()]).toEqual([delay, typed]);
+      await page.unrouteAll();
     }
   });
 
