@@ -20,7 +20,7 @@ import {
   text,
 } from "./options.ts";
 import { openQueue, type Queue } from "./queue.ts";
-import type { Pace } from "./repeat.ts";
+import { defaultPace, type Pace } from "./repeat.ts";
 import { traced } from "./traced-transport.ts";
 import { type Build, transact } from "./transaction.ts";
 import { openTransport } from "./transport.ts";
@@ -155,7 +155,7 @@ export function createClient(options: ClientOptions = {}): Client {
     fetch: options.fetch ?? ownFetch(),
     random: randomOf(options.random),
     attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
-    pace: options.pace ?? { baseMs: 100, capMs: 5_000 },
+    pace: options.pace ?? defaultPace,
     connectionsMax: options.connectionsMax ?? 256,
     keys: options.keys ?? true,
     gather: options.gather ?? true,

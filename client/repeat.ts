@@ -1,5 +1,6 @@
-// Decides whether a call may be repeated, and after what pause. The contract allows it if nothing
-// was changed, if the call has a key, or if it is idempotent.
+// Decides whether a call may be repeated, and after what pause; `transport.ts` has the loop. The
+// contract allows it if nothing was changed, if the call has a key, or if it is idempotent. The
+// backoff of items that a worker retries is in `worker.ts`.
 
 import { isUntrusted } from "./connection-errors.ts";
 import type { HoldfastError } from "./errors.ts";
@@ -59,6 +60,8 @@ export interface Pace {
   /** Upper bound of all pauses, in milliseconds. */
   readonly capMs: number;
 }
+
+export const defaultPace: Pace = { baseMs: 100, capMs: 5_000 };
 
 /** Full jitter: random from 0 to a bound that doubles each time, so that clients spread out. */
 export function pauseMs(count: number, { baseMs, capMs }: Pace, random = Math.random): number {

@@ -6,7 +6,7 @@ import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { formatError } from "./format-error.ts";
 import { type Refusals, retryFields, withoutRefused } from "./lease.ts";
 import { isTransient, loopAttemptsMax } from "./lease-poller.ts";
-import { afterThisRound, type Pace, pause, pauseMs } from "./repeat.ts";
+import { afterThisRound, defaultPace, pause, pauseMs } from "./repeat.ts";
 import { steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
@@ -43,7 +43,6 @@ interface PendingSettlement extends Settlement {
 
 /** The contract's limit for one call. */
 const settlementsMax = 1_000;
-const pace: Pace = { baseMs: 100, capMs: 5_000 };
 
 export class SettleBatcher {
   readonly #options: SettleBatcherOptions;
@@ -99,7 +98,7 @@ export class SettleBatcher {
         troubles += 1;
         this.#options.trouble(trouble);
         const { giveUp, transport } = this.#options;
-        await pause(pauseMs(troubles, pace, transport.random), giveUp);
+        await pause(pauseMs(troubles, defaultPace, transport.random), giveUp);
         const now = steadyNow();
         for (const { isSettled, lapsesAt, settle } of batch) {
           if (isSettled || !(giveUp.aborted || lapsesAt() <= now)) continue;

@@ -21,8 +21,8 @@ export interface NodeProcess extends ServerProcess {
 export interface NodeOptions {
   /** The port of the database, or of a wire to it; one per host if there are several. */
   readonly database?: number | readonly number[];
-  /** The ports of several databases, in a different order; default all of them. */
-  readonly databases?: readonly number[];
+  /** Several databases, each as `database`; default all of the cluster's. */
+  readonly databases?: readonly (number | readonly number[])[];
   /** The port of an ended node; default a free one. */
   readonly port?: number;
   /** The port of a wire through which the other nodes reach it. */
@@ -101,8 +101,7 @@ export class Cluster {
     const { databases = this.databasePorts, port = freePort(), nodePort = port } = options;
     const { lease = "2s", under = [], flags = [] } = options;
     const nodeUrl = `http://127.0.0.1:${nodePort}`;
-    const named =
-      options.database === undefined ? databases.map((one) => [one]) : [options.database];
+    const named = options.database === undefined ? databases : [options.database];
     const databaseUrls = named.map((ports) => {
       const hosts = [ports].flat().map((host) => `127.0.0.1:${host}`);
       return `postgres://holdfast@${hosts.join(",")}/postgres`;
