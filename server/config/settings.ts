@@ -168,7 +168,7 @@ export const ConfigSchema = Type.Object({
     "Start even if a store's log is damaged; the log is copied aside, its tail lost.",
   ),
   testClock: onOff(
-    "Time moves only by clock.advance, for tests; a data folder is either for tests or for real use.",
+    "Time moves only by clock.advance; a data folder is either for tests or for real use.",
   ),
   metricsQueuesMax: wholeNumber({
     minimum: 0,
