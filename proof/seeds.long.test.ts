@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import failedOnce from "../engine/simulation/seeds.json" with { type: "json" };
 import { simulate } from "../engine/simulation/simulate.ts";
 import { nodeSituationNames, Situations } from "../engine/simulation/situations.ts";
-import { nodesSetting } from "../server/nodes/simulation/setting.ts";
+import { nodesScenario } from "../server/nodes/simulation/scenario.ts";
 
 test.each(failedOnce)(
   "seed $seed of $store, once failed by the $whose: $why",
@@ -13,7 +13,7 @@ test.each(failedOnce)(
     const { found } = await simulate({
       ...{ firstSeed: seed, seeds: 1, steps },
       store: store === "sqlite" ? "sqlite" : "memory",
-      ...(isNodes && { setting: nodesSetting }),
+      ...(isNodes && { setting: nodesScenario }),
       situations: isNodes ? new Situations(nodeSituationNames) : new Situations(),
     });
     expect(found?.message).toBeUndefined();

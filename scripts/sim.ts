@@ -9,7 +9,7 @@ import {
   Situations,
   situationNames,
 } from "../engine/simulation/situations.ts";
-import { nodesSetting } from "../server/nodes/simulation/setting.ts";
+import { nodesScenario } from "../server/nodes/simulation/scenario.ts";
 
 const usage =
   "Usage: bun run sim [--seed N] [--seeds N] [--seconds N] [--steps N] [--store memory|sqlite|nodes|going-back] [--forever] [--trace] [--json]";
@@ -70,7 +70,7 @@ const { worlds, sums, found } = await simulate({
   steps: whole("steps", values.steps),
   store: values.store === "sqlite" || values.store === "going-back" ? values.store : "memory",
   situations,
-  ...(isOfNodes ? { setting: nodesSetting } : {}),
+  ...(isOfNodes ? { setting: nodesScenario } : {}),
   ...(values.trace ? { trace: (line: string) => console.log(line) } : {}),
   went: (seed) => {
     const now = performance.now();

@@ -48,7 +48,7 @@ const leaseLateMsMax = lateMsMax + limits.leaseStallMsMax;
 
 type Memory = ReturnType<Witness["memoryOf"]>;
 
-interface Seen {
+interface OpenedEngine {
   readonly memory: Memory;
   readonly clock: Clock;
   readonly engine: () => ShardEngine<string>;
@@ -61,17 +61,17 @@ export interface ClusterOptions {
   readonly databaseCount: number;
   readonly leaseMs: number;
   readonly turnLimits: TurnLimits;
-  /** For what happens to nodes; clients have their own. */
+  /** The source of faults; clients have their own. */
   readonly chance: Random;
-  /** How far the clock of a new machine is ahead; negative: behind. */
+  /** How far the clock of a new process is ahead; negative = behind. */
   readonly aheadMs: () => number;
   readonly committed: (shard: number, changes: Changes) => void;
-  /** Wraps each engine that a client calls. */
+  /** Wraps the engine that clients call. */
   readonly watching: (engine: Engine) => Engine;
-  /** An owner has noticed that the database lost what it had acknowledged. */
+  /** Called when an owner notices that the database lost acknowledged commits. */
   readonly noticedLoss: () => void;
   /** Receives the log events of the nodes. */
-  readonly said: (url: string, event: string, fields: LogFields | undefined) => void;
+  readonly logged: (url: string, event: string, fields: LogFields | undefined) => void;
 }
 
 /** A client's call that has not been answered. */
@@ -94,14 +94,15 @@ export interface Running {
   readonly routes: ShardRoutes;
   readonly shards: readonly ShardRoutes[];
   readonly calls: Set<OpenCall>;
-  /** The engine that it opened last, by shard. */
-  readonly seen: Map<number, Seen>;
+  /** The engine that the process opened last, by shard. */
+  readonly opened: Map<number, OpenedEngine>;
   isDraining: boolean;
   /** The process was stopped while it owned shards. */
   wasStopped: boolean;
 }
 
-export interface Place {
+/** Where one process of a node runs at a time. */
+export interface Address {
   readonly url: string;
   running: Running | null;
 }
@@ -110,15 +111,15 @@ export class Cluster extends Bundle {
   /** Shard i is in database i modulo their number. */
   readonly databases: readonly SimulatedDatabase[];
   readonly network: Network;
-  readonly places: readonly Place[];
+  readonly addresses: readonly Address[];
   readonly #settings: ClusterOptions;
   readonly #random: Random;
   readonly #wholes = new Wholes();
   #bug: unknown = null;
-  /** A trouble is present, or ended so recently that it may still have an effect. */
+  /** A fault is present, or ended so recently that it may still have an effect. */
   isTroubled = false;
-  /** The process that clients call; `null`: any. */
-  only: Running | null = null;
+  /** The process that clients call; `null` = any. */
+  target: Running | null = null;
 
   constructor(options: ClusterOptions) {
     super({ shardCount: options.shardCount, seed: options.seed });
@@ -137,7 +138,7 @@ export class Cluster extends Bundle {
       });
     });
     this.network = new Network(this.clock);
-    this.places = Array.from({ length: nodeCount }, (_, index) => ({
+    this.addresses = Array.from({ length: nodeCount }, (_, index) => ({
       url: `http://node-${index}`,
       running: null,
     }));
@@ -145,7 +146,7 @@ export class Cluster extends Bundle {
 
   /** Processes that clients may call. */
   get running(): readonly Running[] {
-    return this.places.flatMap(({ running }) => running ?? []);
+    return this.addresses.flatMap(({ running }) => running ?? []);
   }
 
   /** After a failover, the first commit of a shard may find that the database lost commits. */
@@ -182,7 +183,7 @@ export class Cluster extends Bundle {
     return this.running.find(({ node }) => node.isTrusted(shard));
   }
 
-  /** The owner of each shard, by number; `null`: some shard has none. */
+  /** The owner of each shard, by number; `null` = a shard has none. */
   get #owners(): readonly Running[] | null {
     const owners = Array.from({ length: this.#settings.shardCount }, (_, shard) =>
       this.#ownerAt(shard),
@@ -190,21 +191,21 @@ export class Cluster extends Bundle {
     return owners.every((owner) => owner !== undefined) ? owners : null;
   }
 
-  /** The engine of each shard at its owner; `null`: some shard has no owner. */
+  /** The engine of each shard at its owner; `null` = a shard has no owner. */
   get engines(): readonly Engine<string>[] | null {
     return this.#owners?.map(({ node }, shard) => node.engines[shard] as Engine<string>) ?? null;
   }
 
   override async open(): Promise<void> {
-    for (const place of this.places) this.start(place);
+    for (const address of this.addresses) this.start(address);
     await this.clock.advance(2 * this.#settings.leaseMs);
   }
 
-  start(place: Place): void {
+  start(address: Address): void {
     const { leaseMs, aheadMs } = this.#settings;
     const host = new Host(this.clock, aheadMs());
     const acknowledged: Acknowledged = new Map();
-    const { url } = place;
+    const { url } = address;
     const log = this.#log(url);
     const node = new Node({
       ...{ url, version: "simulated", leaseMs, log },
@@ -213,16 +214,16 @@ export class Cluster extends Bundle {
       openNodes: this.databases.map((database) => () => database.openNodes(host)),
       statusElsewhere: { now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] },
       shardCount: this.#settings.shardCount,
-      createEngine: ({ ownership, now, ...place }) => {
+      createEngine: ({ ownership, now, ...shardOptions }) => {
         const { turnLimits } = this.#settings;
         const clock = host.clockFrom(now);
-        const begun = (): void => {
+        const recordStart = (): void => {
           const memory = { since: clock.now() };
-          running.seen.set(place.shard, { memory, clock, engine: () => engine });
+          running.opened.set(shardOptions.shard, { memory, clock, engine: () => engine });
         };
-        begun();
+        recordStart();
         const engine = new ShardEngine<string>({
-          ...place,
+          ...shardOptions,
           ...{ shardCount: this.#settings.shardCount, clock, turnLimits, durability: "full" },
           ...{ renderLeased, random: this.#random },
           notice: (notice) => this.#noticed(notice),
@@ -232,7 +233,7 @@ export class Cluster extends Bundle {
               .catch((cause) => {
                 // The engine then drops all its state.
                 if (cause instanceof StoreError && cause.fault === "lost") {
-                  begun();
+                  recordStart();
                   this.#settings.noticedLoss();
                 }
                 throw cause;
@@ -258,9 +259,9 @@ export class Cluster extends Bundle {
     const routes = shardedRoutes(shards.map((own, shard) => node.router.around(own, shard)));
     const running: Running = {
       ...{ url, host, node, caller: new NodeCaller(routes), routes, shards },
-      ...{ calls: new Set(), seen: new Map(), isDraining: false, wasStopped: false },
+      ...{ calls: new Set(), opened: new Map(), isDraining: false, wasStopped: false },
     };
-    place.running = running;
+    address.running = running;
     this.network.listen(url, {
       host,
       accept: (key, wire) => (key === node.key ? this.#accepted(running, wire) : null),
@@ -279,16 +280,16 @@ export class Cluster extends Bundle {
       nextTick: (run) => clock.nextTick(run),
     });
     const hangUp = (): void => wire.close();
-    let silence = after(clock, idleMs, hangUp);
+    let idleTimer = after(clock, idleMs, hangUp);
     return {
       received: (text) => {
-        silence.cancel();
-        silence = after(clock, idleMs, hangUp);
+        idleTimer.cancel();
+        idleTimer = after(clock, idleMs, hangUp);
         if (text === ping) wire.send(pong);
         else callServer.receive(text);
       },
       ended: () => {
-        silence.cancel();
+        idleTimer.cancel();
         callServer.end();
       },
     };
@@ -297,11 +298,11 @@ export class Cluster extends Bundle {
   /** The process ends at once. */
   end(running: Running): void {
     const { url, host, calls } = running;
-    const place = this.places.find((one) => one.running === running);
-    if (place === undefined) return;
-    place.running = null;
+    const address = this.addresses.find((one) => one.running === running);
+    if (address === undefined) return;
+    address.running = null;
     host.kill();
-    this.network.gone(url, host);
+    this.network.disconnect(url, host);
     for (const database of this.databases) database.killed(host);
     for (const call of [...calls]) call.end();
   }
@@ -332,15 +333,15 @@ export class Cluster extends Bundle {
   }
 
   #log(url: string): Log {
-    const { said } = this.#settings;
-    const nothing = (): void => undefined;
+    const { logged } = this.#settings;
+    const ignored = (): void => undefined;
     const failed: Log["error"] = (event, cause) => {
       if (event !== "node database unreachable") this.#failed(cause);
     };
     return {
-      debug: nothing,
-      info: (event, fields) => said(url, event, fields),
-      warn: (event, fields) => said(url, event, fields),
+      debug: ignored,
+      info: (event, fields) => logged(url, event, fields),
+      warn: (event, fields) => logged(url, event, fields),
       error: failed,
       fatal: failed,
     };
@@ -364,8 +365,8 @@ export class Cluster extends Bundle {
   override get engine(): Engine {
     const { running } = this;
     // The process may have ended since it was chosen.
-    const only = running.find((node) => node === this.only);
-    const one = only ?? running[this.#settings.chance.below(running.length)];
+    const target = running.find((node) => node === this.target);
+    const one = target ?? running[this.#settings.chance.below(running.length)];
     const { engines } = this;
     const owner = engines === null ? undefined : allShards(engines);
     const engine = new Proxy({} as Engine, {
@@ -425,9 +426,9 @@ export class Cluster extends Bundle {
   override get witness(): Witness | null {
     const [owners, engines] = [this.#owners, this.engines];
     if (owners === null || engines === null) return null;
-    const seen = owners.map((owner, shard) => owner.seen.get(shard));
+    const opened = owners.map((owner, shard) => owner.opened.get(shard));
     const memoryOf = (queue: string): Memory => {
-      const { memory } = seen[shardOf(queue, seen.length)] ?? {};
+      const { memory } = opened[shardOf(queue, opened.length)] ?? {};
       if (memory === undefined) throw new Error(`no node has recorded ${queue}`);
       return memory;
     };
@@ -439,7 +440,7 @@ export class Cluster extends Bundle {
       if (cause instanceof QueueError) return null;
       throw cause;
     }
-    const now = Math.max(...seen.map((one) => one?.clock.now() ?? 0));
+    const now = Math.max(...opened.map((one) => one?.clock.now() ?? 0));
     return { engine, memoryOf, now };
   }
 
@@ -451,7 +452,7 @@ export class Cluster extends Bundle {
     const routes = asked?.routes ?? shardedRoutes(locals);
     await this.run(() => this.#wholes.check({ routes, locals, engines }));
     if (this.isTroubled) return;
-    checkDirectories(owners.map(({ seen }, shard) => seen.get(shard)?.engine()));
+    checkDirectories(owners.map(({ opened }, shard) => opened.get(shard)?.engine()));
     const waiting = this.running.flatMap(({ calls }) => [...calls]);
     const clients = waiting.filter(({ name, signal }) => name === "lease" && !signal?.aborted);
     const { waitingLeases } = allShards(engines).status();
@@ -488,7 +489,7 @@ function checkDirectories(engines: readonly (ShardEngine<string> | undefined)[])
     const others = catalogs.flatMap(({ references }, other) => (other === shard ? [] : references));
     const [known, there] = [textOf(directory.all), textOf(others)];
     if (known !== there) {
-      throw new Violation("I23", `shard ${shard} knows of ${known}, and there are ${there}`);
+      throw new Violation("I23", `the directory of shard ${shard} has ${known}, expected ${there}`);
     }
   }
 }

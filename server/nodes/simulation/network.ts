@@ -31,10 +31,10 @@ export class Network {
     this.#listeners.set(url, listener);
   }
 
-  /** The process has ended; the other ends of its connections are notified. */
-  gone(url: string, host: Host): void {
+  /** Ends the connections of a process that has ended, and notifies their other ends. */
+  disconnect(url: string, host: Host): void {
     if (this.#listeners.get(url)?.host === host) this.#listeners.delete(url);
-    for (const connection of [...this.#connections]) connection.lose(host);
+    for (const connection of [...this.#connections]) connection.drop(host);
   }
 
   /** Cuts both directions between two addresses. */
@@ -60,7 +60,7 @@ export class Network {
         ],
       });
       this.#connections.add(connection);
-      connection.say(1, () => this.#arrive(connection, to, events));
+      connection.send(1, () => this.#arrive(connection, to, events));
       return connection.wire(0);
     };
   }
@@ -72,7 +72,7 @@ export class Network {
   ): void {
     const listener = this.#listeners.get(url);
     if (listener === undefined) {
-      connection.say(0, () => events.failed("connection refused"));
+      connection.send(0, () => events.failed("connection refused"));
       return;
     }
     const { host, accept } = listener;
@@ -80,11 +80,11 @@ export class Network {
     host.deliver(() => {
       const accepted = accept(key, connection.wire(1));
       if (accepted === null) {
-        connection.say(0, () => events.failed("not let in"));
+        connection.send(0, () => events.failed("rejected"));
         return;
       }
-      connection.answeredBy(accepted);
-      connection.say(0, () => events.opened());
+      connection.attach(accepted);
+      connection.send(0, () => events.opened());
     });
   }
 
@@ -124,7 +124,7 @@ class Connection {
     return {
       send: (text) => {
         if (this.#isClosed[side]) return;
-        this.say(other, () => this.#ends[other].received(text));
+        this.send(other, () => this.#ends[other].received(text));
       },
       close: () => this.#close(side),
     };
@@ -134,13 +134,13 @@ class Connection {
     this.#ends[1].host = host;
   }
 
-  answeredBy({ received, ended }: Accepted): void {
+  attach({ received, ended }: Accepted): void {
     this.#ends[1].received = received;
     this.#ends[1].closed = ended;
   }
 
   /** Sends to a side, in order. */
-  say(side: Side, run: () => void): void {
+  send(side: Side, run: () => void): void {
     this.#network.nextTick(() => {
       this.#held[side].push(run);
       this.flush();
@@ -153,11 +153,11 @@ class Connection {
     for (const side of [0, 1] as const) {
       for (const run of this.#held[side].splice(0)) {
         const { host } = this.#ends[side];
-        const hear = (): void => {
+        const deliver = (): void => {
           if (!this.#isClosed[side]) run();
         };
-        if (host === null) hear();
-        else host.deliver(hear);
+        if (host === null) deliver();
+        else host.deliver(deliver);
       }
     }
   }
@@ -177,14 +177,14 @@ class Connection {
 
   /** Notifies a side that the other has closed the connection, or has ended. */
   #hangUp(side: Side): void {
-    this.say(side, () => {
+    this.send(side, () => {
       this.#isClosed[side] = true;
       this.#ends[side].closed();
       this.#network.ended(this);
     });
   }
 
-  lose(host: Host): void {
+  drop(host: Host): void {
     for (const side of [0, 1] as const) {
       if (this.#ends[side].host !== host || this.#isClosed[side]) continue;
       this.#isClosed[side] = true;

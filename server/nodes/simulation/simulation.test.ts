@@ -4,13 +4,13 @@
 import { describe, expect, test } from "bun:test";
 import { simulate } from "../../../engine/simulation/simulate.ts";
 import { nodeSituationNames, Situations } from "../../../engine/simulation/situations.ts";
-import { nodesSetting } from "./setting.ts";
+import { nodesScenario } from "./scenario.ts";
 
 const steps = 300;
 
 function play(world: { firstSeed: number; seeds: number; trace?: (line: string) => void }) {
   const situations = new Situations(nodeSituationNames);
-  return simulate({ ...world, steps, store: "memory", setting: nodesSetting, situations });
+  return simulate({ ...world, steps, store: "memory", setting: nodesScenario, situations });
 }
 
 describe("simulation of nodes", () => {

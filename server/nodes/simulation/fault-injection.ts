@@ -8,18 +8,18 @@ import type { SimulatedDatabase } from "../../../engine/simulation/database.ts";
 import { hour, minute, second } from "../../../engine/simulation/parameters.ts";
 import type { World } from "../../../engine/simulation/world.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
-import type { Cluster, Place, Running } from "./cluster.ts";
+import type { Address, Cluster, Running } from "./cluster.ts";
 
-/** How long a trouble may have an effect: connections end, leases lapse, nodes take over. */
+/** How long a fault may have an effect: connections end, leases lapse, nodes take over. */
 const aftermathMs = 20 * second;
 /** Rounds of the event loop from a call at one node to its answer by another. */
 const roundsOfCall = 30;
-/** The most partitions that a queue of a world has. */
+/** The maximum number of partitions of a queue. */
 const partitionsMax = 6;
 
 const weights = {
   stop: 6,
-  goOn: 6,
+  resume: 6,
   kill: 5,
   start: 8,
   drain: 3,
@@ -27,20 +27,20 @@ const weights = {
   cut: 4,
   heal: 8,
   stall: 2,
-  land: 4,
+  deliverLate: 4,
   restart: 2,
-  strand: 6,
-  linger: 5,
-  doze: 3,
-  sever: 0,
-  part: 0,
+  strandLease: 6,
+  delayCommit: 5,
+  suspendAtPoll: 3,
+  interruptForward: 0,
+  failOneDatabase: 0,
   requestDrain: 0,
   replicate: 0,
   failOver: 0,
 };
-type Trouble = keyof typeof weights;
+type Fault = keyof typeof weights;
 
-export interface TroublesOptions {
+export interface FaultInjectionOptions {
   readonly cluster: Cluster;
   readonly world: World;
   readonly chance: Chance;
@@ -50,20 +50,20 @@ export interface TroublesOptions {
   readonly requestsDrains: boolean;
 }
 
-export class Troubles {
+export class FaultInjection {
   readonly #cluster: Cluster;
   readonly #world: World;
   readonly #chance: Chance;
-  readonly #weights: Readonly<Record<Trouble, number>>;
-  /** Some connection is cut, or a database does not answer. */
+  readonly #weights: Readonly<Record<Fault, number>>;
+  /** A connection is cut, or a database does not answer. */
   #isBroken = false;
-  /** Until when the last trouble may have an effect, by the world's clock. */
+  /** Until when the last fault may have an effect, by the world's clock. */
   #feltUntil = 0;
-  /** A standby took over without a change of queues that had been acknowledged. */
+  /** A standby took over that lacks an acknowledged change of queues. */
   #areQueuesOlder = false;
-  readonly #troubles: { readonly [trouble in Trouble]: () => void | Promise<void> } = {
+  readonly #faults: { readonly [fault in Fault]: () => void | Promise<void> } = {
     stop: () => this.#stop(),
-    goOn: () => this.#goOn(),
+    resume: () => this.#resume(),
     kill: () => this.#kill(),
     start: () => this.#start(),
     drain: () => this.#drain(),
@@ -71,37 +71,37 @@ export class Troubles {
     cut: () => this.#cut(),
     heal: () => this.#heal(),
     stall: () => this.#stallForAWhile(),
-    land: () => this.#land(),
+    deliverLate: () => this.#deliverLate(),
     restart: () => this.#restart(),
-    strand: () => this.#strand(),
-    linger: () => this.#linger(),
-    doze: () => this.#doze(),
-    sever: () => this.#sever(),
-    part: () => this.#part(),
+    strandLease: () => this.#strandLease(),
+    delayCommit: () => this.#delayCommit(),
+    suspendAtPoll: () => this.#suspendAtPoll(),
+    interruptForward: () => this.#interruptForward(),
+    failOneDatabase: () => this.#failOneDatabase(),
     requestDrain: () => this.#requestDrain(),
     replicate: () => this.#replicate(),
     failOver: () => this.#failOver(),
   };
 
-  constructor({ cluster, world, chance, isLossy, requestsDrains }: TroublesOptions) {
+  constructor({ cluster, world, chance, isLossy, requestsDrains }: FaultInjectionOptions) {
     this.#cluster = cluster;
     this.#world = world;
     this.#chance = chance;
     this.#weights = {
       ...weights,
       ...(isLossy && { replicate: 14, failOver: 6 }),
-      ...(this.#extras.length > 0 && { sever: 12 }),
-      ...(cluster.databases.length > 1 && { part: 6 }),
+      ...(this.#extras.length > 0 && { interruptForward: 12 }),
+      ...(cluster.databases.length > 1 && { failOneDatabase: 6 }),
       ...(requestsDrains && { requestDrain: 10 }),
     };
   }
 
   async happen(): Promise<void> {
-    await this.#troubles[this.#chance.weighted(this.#weights)]();
+    await this.#faults[this.#chance.weighted(this.#weights)]();
     this.#watch();
   }
 
-  /** A trouble is present, or ended so recently that it may still have an effect. */
+  /** Whether a fault is present, or ended so recently that it may still have an effect. */
   get isFelt(): boolean {
     if (this.isOver) this.#cluster.isTroubled = false;
     return this.#cluster.isTroubled;
@@ -109,13 +109,13 @@ export class Troubles {
 
   get isOver(): boolean {
     if (!this.#cluster.isTroubled) return true;
-    const isAway = ({ running }: Place): boolean => running?.host.isStopped ?? true;
+    const isAway = ({ running }: Address): boolean => running?.host.isStopped ?? true;
     return (
-      this.#world.now > this.#feltUntil && !this.#isBroken && !this.#cluster.places.some(isAway)
+      this.#world.now > this.#feltUntil && !this.#isBroken && !this.#cluster.addresses.some(isAway)
     );
   }
 
-  #wrong(event: string): void {
+  #injected(event: string): void {
     this.#world.say(event);
     this.#cluster.isTroubled = true;
     this.#feltUntil = this.#world.now + aftermathMs;
@@ -150,8 +150,8 @@ export class Troubles {
     if (wasStopped) owner.wasStopped = false;
   }
 
-  #running(isMeant: (running: Running) => boolean): Running | undefined {
-    return this.#chance.maybe(this.#cluster.running.filter(isMeant));
+  #running(isCandidate: (running: Running) => boolean): Running | undefined {
+    return this.#chance.maybe(this.#cluster.running.filter(isCandidate));
   }
 
   /** Often the owner of the queue that most calls use. */
@@ -181,14 +181,14 @@ export class Troubles {
     }
     // Stop either before or after calls that have just arrived.
     if (this.#chance.hits(500)) await Promise.resolve();
-    this.#wrong(`${victim.url} is stopped`);
+    this.#injected(`${victim.url} is stopped`);
     victim.host.stop();
     await this.#perhapsPass();
   }
 
-  #goOn(stopped = this.#running(({ host }) => host.isStopped)): void {
+  #resume(stopped = this.#running(({ host }) => host.isStopped)): void {
     if (stopped === undefined) return;
-    this.#wrong(`${stopped.url} goes on`);
+    this.#injected(`${stopped.url} continues`);
     stopped.host.goOn();
   }
 
@@ -196,24 +196,24 @@ export class Troubles {
     const victim = this.#victim();
     if (victim === undefined) return;
     if (victim === this.#owner) this.#world.situations.reached("an owner is killed");
-    this.#wrong(`${victim.url} is killed`);
+    this.#injected(`${victim.url} is killed`);
     this.#cluster.end(victim);
     await this.#perhapsPass();
   }
 
   #start(): void {
-    const place = this.#chance.maybe(
-      this.#cluster.places.filter(({ running }) => running === null),
+    const address = this.#chance.maybe(
+      this.#cluster.addresses.filter(({ running }) => running === null),
     );
-    if (place === undefined) return;
-    this.#wrong(`${place.url} starts`);
-    this.#cluster.start(place);
+    if (address === undefined) return;
+    this.#injected(`${address.url} starts`);
+    this.#cluster.start(address);
   }
 
   #drain(victim = this.#victim()): void {
     if (victim === undefined || victim.isDraining) return;
     if (victim === this.#owner) this.#world.situations.reached("an owner hands over");
-    this.#wrong(`${victim.url} drains`);
+    this.#injected(`${victim.url} drains`);
     this.#cluster.drain(victim);
   }
 
@@ -224,7 +224,7 @@ export class Troubles {
     if (victim === this.#owner && isRequested) {
       this.#world.situations.reached("an owner is asked to drain");
     }
-    this.#wrong(`${victim.url} is ${isRequested ? "" : "no longer "}asked to drain`);
+    this.#injected(`${victim.url} is ${isRequested ? "" : "no longer "}asked to drain`);
     this.#cluster.requestDrain(victim, isRequested);
     await this.#perhapsPass();
   }
@@ -236,7 +236,7 @@ export class Troubles {
       this.#world.situations.reached("an owner is cut off from the database");
     }
     const cut = this.#someDatabases();
-    this.#wrong(`${victim.url} is cut off from ${this.#namesOf(cut)}`);
+    this.#injected(`${victim.url} is cut off from ${this.#namesOf(cut)}`);
     this.#isBroken = true;
     for (const database of cut) database.cutOff(victim.host);
     await this.#perhapsPass();
@@ -249,7 +249,7 @@ export class Troubles {
     if (one === this.#owner) {
       this.#world.situations.reached("an owner is cut off from another node");
     }
-    this.#wrong(`${one.url} and ${other.url} are cut off from each other`);
+    this.#injected(`${one.url} and ${other.url} are cut off from each other`);
     this.#isBroken = true;
     this.#cluster.network.cut(one.url, other.url);
     await this.#perhapsPass();
@@ -257,7 +257,7 @@ export class Troubles {
 
   #heal(): void {
     if (!this.#isBroken) return;
-    this.#wrong("all are connected");
+    this.#injected("all connections are restored");
     this.#isBroken = false;
     this.#cluster.network.heal();
     for (const database of this.#cluster.databases) database.heal();
@@ -282,18 +282,18 @@ export class Troubles {
   }
 
   #stall(stalled: readonly SimulatedDatabase[]): void {
-    this.#wrong(`${this.#namesOf(stalled)} says nothing`);
+    this.#injected(`${this.#namesOf(stalled)} does not answer`);
     this.#world.situations.reached("the database says nothing");
     this.#isBroken = true;
     for (const database of stalled) database.stall();
   }
 
-  #land(): void {
+  #deliverLate(): void {
     const landed = this.#cluster.databases.map((database) => database.landLate());
     const held = landed.reduce((sum, one) => sum + one.held, 0);
     const refused = landed.reduce((sum, one) => sum + one.refused, 0);
     if (held + refused === 0) return;
-    this.#wrong(`commits come late, of which ${held} hold and ${refused} do not`);
+    this.#injected(`late commits arrive; ${held} are accepted and ${refused} refused`);
     const { situations } = this.#world;
     if (held > 0) situations.reached("a commit comes late, and holds");
     if (refused > 0) situations.reached("a commit comes late, and is refused");
@@ -301,7 +301,7 @@ export class Troubles {
 
   #restart(): void {
     const restarted = this.#someDatabases();
-    this.#wrong(`${this.#namesOf(restarted)} is restarted`);
+    this.#injected(`${this.#namesOf(restarted)} is restarted`);
     this.#world.situations.reached("the database is restarted");
     for (const database of restarted) database.restart();
   }
@@ -320,7 +320,7 @@ export class Troubles {
     if (!cluster.databases.every((database) => database.failOver(hour))) return;
     const now = placesOf(cluster.images);
     const { auditor, situations } = this.#world;
-    this.#wrong("a standby that was behind takes over");
+    this.#injected("a standby that was behind takes over");
     situations.reached("a standby that was behind takes over");
     if (queuesIn() !== queues) {
       situations.reached("queues are older than was told");
@@ -338,7 +338,7 @@ export class Troubles {
     if (again > 0) situations.reached("a completed item is there again");
   }
 
-  /** Until an owner notices the loss, it confirms changes that it believes to be in effect. */
+  /** Until an owner notices the loss, it confirms changes that are lost. */
   noticedLoss(): void {
     if (this.#areQueuesOlder) this.#doubtPauses();
   }
@@ -349,11 +349,11 @@ export class Troubles {
   }
 
   /** A lease waits while the owner is cut off from the database and other nodes take its shards. */
-  async #strand(): Promise<void> {
+  async #strandLease(): Promise<void> {
     const isLongEnough = this.#world.parameters.requestTimeoutMs >= minute;
     const former = this.#cluster.ownerOf("dead");
     const isUp = ({ host, isDraining }: Running) => !host.isStopped && !isDraining;
-    // Often at the former owner itself, which must detect the loss of its shards alone.
+    // Often at the former owner itself, which must detect by itself that it lost its shards.
     const isFormer = this.#chance.hits(400);
     const one = this.#running((running) => isUp(running) && (!isFormer || running === former));
     if (former === undefined || one === undefined || this.#isBroken || !isLongEnough) return;
@@ -362,7 +362,7 @@ export class Troubles {
     const waiting = new Set(
       [...one.calls].filter(({ name, queue }) => name === "lease" && queue === "dead"),
     );
-    this.#wrong(`${former.url} is cut off from the database, while leases wait at ${one.url}`);
+    this.#injected(`${former.url} is cut off from the database, while leases wait at ${one.url}`);
     this.#isBroken = true;
     this.#cluster.databaseOf("dead").cutOff(former.host);
     const others = this.#cluster.running.filter((running) => running !== former && running !== one);
@@ -405,7 +405,7 @@ export class Troubles {
   }
 
   /** Commits are in flight when their connections end, and arrive after later commits. */
-  async #linger(): Promise<void> {
+  async #delayCommit(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined || this.#isBroken) return;
     this.#stall([this.#cluster.databaseOf("orders")]);
@@ -417,16 +417,16 @@ export class Troubles {
     await this.#world.pass(5 * second);
     this.#heal();
     await this.#world.pass(this.#chance.one([0, 0, second, 10 * second]));
-    this.#land();
+    this.#deliverLate();
   }
 
   /** An owner is suspended before it reads a poll's answer, and reads it after it lost its shards. */
-  async #doze(): Promise<void> {
+  async #suspendAtPoll(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined || this.#isBroken) return;
     this.#stall([this.#cluster.databaseOf("orders")]);
     await this.#world.pass(second);
-    this.#wrong(`${owner.url} is stopped`);
+    this.#injected(`${owner.url} is stopped`);
     owner.host.stop();
     owner.wasStopped = true;
     this.#heal();
@@ -437,10 +437,10 @@ export class Troubles {
     for (const call of ["produce", "lease"] as const) {
       await this.#callAt(next, () => this.#world[call]("orders"));
     }
-    this.#goOn(owner);
-    this.#cluster.only = owner;
+    this.#resume(owner);
+    this.#cluster.target = owner;
     for (let count = 0; count < 3; count += 1) this.#world.complete();
-    this.#cluster.only = null;
+    this.#cluster.target = null;
     await this.#world.rest();
   }
 
@@ -453,17 +453,17 @@ export class Troubles {
   }
 
   /** An owner is killed or cut off at some point between a forwarded call and its answer. */
-  async #sever(): Promise<void> {
+  async #interruptForward(): Promise<void> {
     const owner = this.#owner;
     const one = this.#running((running) => running !== owner && !running.host.isStopped);
     if (owner === undefined || one === undefined || this.#isBroken) return;
     const { clock, network } = this.#cluster;
-    // So that the call has items to use.
+    // The call needs items.
     await this.#callAt(one, () => this.#world.produce());
-    this.#cluster.only = one;
+    this.#cluster.target = one;
     await this.#world.happen(this.#chance.one(this.#extras));
-    this.#cluster.only = null;
-    // At any point, or right after a commit, when no other process knows of it yet.
+    this.#cluster.target = null;
+    // Interrupts it at any point, or right after a commit, before any other process knows of it.
     const isAtCommit = this.#chance.hits(600);
     // A call may take several commits, and only the last one completes it.
     const commits = isAtCommit
@@ -475,10 +475,10 @@ export class Troubles {
     }
     this.#world.situations.reached("an owner ends while a call is forwarded to it");
     if (this.#chance.hits(700)) {
-      this.#wrong(`${owner.url} is killed, while ${one.url} waits for it`);
+      this.#injected(`${owner.url} is killed, while ${one.url} waits for it`);
       this.#cluster.end(owner);
     } else {
-      this.#wrong(`${owner.url} and ${one.url} are cut off from each other`);
+      this.#injected(`${owner.url} and ${one.url} are cut off from each other`);
       this.#isBroken = true;
       network.cut(owner.url, one.url);
     }
@@ -486,7 +486,7 @@ export class Troubles {
   }
 
   /** Only one of two databases fails. */
-  async #part(): Promise<void> {
+  async #failOneDatabase(): Promise<void> {
     await this.calm();
     const away = this.#chance.one(this.#cluster.databases);
     const names = this.#world.parameters.queues.map(({ name }) => name);
@@ -497,9 +497,9 @@ export class Troubles {
       this.#world.situations.reached("queues are served while another database says nothing");
       return;
     }
-    const victim = this.#beginPart(this.#victim());
+    const victim = this.#perhapsRestart(this.#victim());
     if (victim === undefined) return;
-    this.#wrong(`${victim.url} alone is cut off from ${this.#namesOf([away])}`);
+    this.#injected(`${victim.url} alone is cut off from ${this.#namesOf([away])}`);
     this.#isBroken = true;
     away.cutOff(victim.host);
     await this.#world.pass(15 * second);
@@ -509,12 +509,12 @@ export class Troubles {
   }
 
   /** Often restarts the victim, so that it has not reached any database yet. */
-  #beginPart(victim: Running | undefined): Running | undefined {
-    const place = this.#cluster.places.find(({ running }) => running === victim);
-    if (victim === undefined || place === undefined || this.#chance.hits(500)) return victim;
+  #perhapsRestart(victim: Running | undefined): Running | undefined {
+    const address = this.#cluster.addresses.find(({ running }) => running === victim);
+    if (victim === undefined || address === undefined || this.#chance.hits(500)) return victim;
     this.#cluster.end(victim);
-    this.#cluster.start(place);
-    return place.running ?? undefined;
+    this.#cluster.start(address);
+    return address.running ?? undefined;
   }
 
   /** Any node answers calls for these queues without delay. */
@@ -523,11 +523,11 @@ export class Troubles {
     const kinds = { ready: true, scheduled: false, retried: false, destructive: false };
     for (const running of cluster.running) {
       for (const queue of queues) {
-        cluster.only = running;
+        cluster.target = running;
         const started = await cluster.begin(() =>
           cluster.engine.clear({ queue, ...kinds, dryRun: true }),
         );
-        cluster.only = null;
+        cluster.target = null;
         if (started.ending === null) await this.#world.pass(second);
         if (started.ending?.ok === true) continue;
         const why = started.ending?.message ?? "the call still waits";
@@ -537,30 +537,32 @@ export class Troubles {
   }
 
   async #callAt(running: Running, call: () => void): Promise<void> {
-    this.#cluster.only = running;
+    this.#cluster.target = running;
     call();
-    this.#cluster.only = null;
+    this.#cluster.target = null;
     await this.#world.rest();
   }
 
   async calm(): Promise<void> {
-    const { places, network, databases, running } = this.#cluster;
-    this.#wrong("all is well");
+    const { addresses, network, databases, running } = this.#cluster;
+    this.#injected("all faults end");
     this.#isBroken = false;
     network.heal();
     for (const database of databases) database.heal();
     for (const { host } of running) host.goOn();
     for (const one of running) this.#cluster.requestDrain(one, false);
-    this.#land();
+    this.#deliverLate();
     await this.#world.pass(aftermathMs / 2);
-    for (const place of places) if (place.running === null) this.#cluster.start(place);
+    for (const address of addresses) {
+      if (address.running === null) this.#cluster.start(address);
+    }
     await this.#world.pass(aftermathMs);
     await this.#useAll();
     this.#cluster.isTroubled = false;
     await this.#checkChange();
   }
 
-  /** Whatever happened to the catalog, a queue can be changed. */
+  /** Checks that a queue can still be changed. */
   async #checkChange(): Promise<void> {
     const requestedPartitions = this.#chance.one([1, 2, 3]);
     const changed = await this.#cluster.ending(() =>
@@ -569,7 +571,7 @@ export class Troubles {
     if (!changed.ok) throw new Violation("I11", `a queue cannot be changed; ${changed.message}`);
   }
 
-  /** Uses all connections, so that those that ended while idle are detected. */
+  /** Uses all connections, so that broken idle ones are detected. */
   async #useAll(): Promise<void> {
     const { engines } = this.#cluster;
     const engine = engines && allShards(engines);

@@ -17,12 +17,12 @@ import type { Scenario, World } from "../../../engine/simulation/world.ts";
 import type { Changes } from "../../../stores/store.ts";
 import type { LogFields } from "../../observability/log.ts";
 import { Cluster, turnLimitsOf } from "./cluster.ts";
-import { Troubles } from "./troubles.ts";
+import { FaultInjection } from "./fault-injection.ts";
 
 const leaseMs = 5 * second;
 /** Seeds modulo 13 whose worlds have two databases. */
 const twoDatabases = [3, 9];
-/** The troubles replace the faults of a single process. */
+/** The faults of nodes and databases replace those of a single process. */
 const noFaults = { storeFault: 0, slow: 0, kill: 0, damage: 0 };
 
 /** A world in which queues are cleared in pieces. */
@@ -38,11 +38,11 @@ function clearing(parameters: Parameters): Parameters {
   };
 }
 
-export function nodesSetting(seed: number): Scenario {
-  return new NodesSetting(seed);
+export function nodesScenario(seed: number): Scenario {
+  return new NodesScenario(seed);
 }
 
-class NodesSetting implements Scenario {
+class NodesScenario implements Scenario {
   readonly drainSteps = { steps: [0, second, minute, 6 * minute], lastMs: 65 * second };
   /** The oldest reading of the database's clock with which a node takes over. */
   readonly behindMs = 2 * second;
@@ -51,7 +51,7 @@ class NodesSetting implements Scenario {
   readonly #chance: Chance;
   readonly #databaseCount: number;
   readonly #isLossy: boolean;
-  #troubles: Troubles | null = null;
+  #faultInjection: FaultInjection | null = null;
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -126,27 +126,27 @@ class NodesSetting implements Scenario {
       watching: (engine) =>
         world.parameters.isLookedInto ? world.histories.watchingToo(engine) : engine,
       committed: (_, changes) => this.#committed(changes, world),
-      noticedLoss: () => this.#inTrouble.noticedLoss(),
-      said: (url, event, fields) => {
+      noticedLoss: () => this.#faults.noticedLoss(),
+      logged: (url, event, fields) => {
         world.say(`${url} ${event} ${JSON.stringify(fields ?? {})}`);
         this.#watch(event, { fields, world });
       },
     });
-    this.#troubles = new Troubles({
+    this.#faultInjection = new FaultInjection({
       ...{ cluster, world, chance, isLossy: this.#isLossy },
       requestsDrains: this.#seed % 10 === 6,
     });
     return cluster;
   }
 
-  get #inTrouble(): Troubles {
-    if (this.#troubles === null) throw new Error("the world has not begun");
-    return this.#troubles;
+  get #faults(): FaultInjection {
+    if (this.#faultInjection === null) throw new Error("the world has not started");
+    return this.#faultInjection;
   }
 
-  /** The client that was granted the lease may not receive the answer during a trouble. */
+  /** The client that was granted the lease may not receive the answer while a fault has an effect. */
   #committed({ lease }: Changes, { auditor }: World): void {
-    if (lease.length > 0 && this.#inTrouble.isFelt) auditor.faulted({ applies: true });
+    if (lease.length > 0 && this.#faults.isFelt) auditor.faulted({ applies: true });
   }
 
   #watch(
@@ -156,7 +156,7 @@ class NodesSetting implements Scenario {
     const { auditor, situations } = world;
     if (event === "shard opened") {
       auditor.tookOver(world.now);
-      this.#inTrouble.noticedLoss();
+      this.#faults.noticedLoss();
       if (auditor.pauses.of("orders").lease) {
         situations.reached("a queue is paused while its shards change hands");
       }
@@ -179,14 +179,14 @@ class NodesSetting implements Scenario {
   }
 
   trouble(): Promise<void> {
-    return this.#inTrouble.happen();
+    return this.#faults.happen();
   }
 
   calm(): Promise<void> {
-    return this.#inTrouble.calm();
+    return this.#faults.calm();
   }
 
   isCalm(): boolean {
-    return this.#inTrouble.isOver;
+    return this.#faults.isOver;
   }
 }
