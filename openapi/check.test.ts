@@ -27,7 +27,7 @@ const anything = fc.oneof(
 );
 
 /** Sets a key somewhere in a copy of a value, or removes one. */
-function spoiled(value: unknown, path: readonly number[], key: string, put: unknown): unknown {
+function altered(value: unknown, path: readonly number[], key: string, put: unknown): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(value));
   let at = copy;
   for (const step of path) {
@@ -51,7 +51,7 @@ test.each(Object.entries(operations))("check: %s accepts what TypeBox accepts", 
       fc.constantFrom(...keys),
       fc.option(anything, { nil: undefined }),
       (path, key, put) => {
-        const value = spoiled(operation.example, path, key, put);
+        const value = altered(operation.example, path, key, put);
         const isValid = Value.Check(operation.request, value);
         expect(check(value)).toBe(isValid);
         expect(firstFault(operation.request, value) === null).toBe(isValid);

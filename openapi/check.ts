@@ -14,7 +14,7 @@ import {
 type Test = (value: unknown) => boolean;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Compiles a validator. `firstFault` describes why it refused a value. */
+/** Compiles a validator. If it refuses a value, `firstFault` describes why. */
 export function compileCheck<T extends TSchema>(schema: T): (value: unknown) => value is Static<T> {
   const shape = TypeCompiler.Compile(withoutClosing(schema) as T);
   const keysAreKnown = closedTest(schema);
@@ -169,8 +169,8 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? "a list" : (typeNames[typeof value] ?? "nothing");
 }
 
-/** An unknown key can be as long as the body. */
-function shortened(text: string): string {
+/** For messages: the quoted text may be as long as the request. */
+export function shortened(text: string): string {
   const lengthMax = 80;
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 }

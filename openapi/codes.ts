@@ -13,7 +13,7 @@ export const replyCodes = {
   200: {
     text: "OK",
     meaning:
-      "Success. What the reply confirms is in the store, with the durability that the server is configured for.",
+      "Success. The work that the reply acknowledges is in the store, with the durability that the server is configured for.",
     reaction: "Nothing.",
   },
   400: {

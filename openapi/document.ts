@@ -26,10 +26,10 @@ const keyScheme = "apiKey";
 const contractVersion = "1.0.0";
 
 /** Later versions may add fields to a reply; a generated client must not refuse them. */
-function open(keywords: JsonObject): JsonObject {
+function withUnknownFields(keywords: JsonObject): JsonObject {
   const entries = Object.entries(keywords)
     .filter(([keyword, value]) => keyword !== "additionalProperties" || value !== false)
-    .map(([keyword, value]) => [keyword, isObject(value) ? open(value) : value]);
+    .map(([keyword, value]) => [keyword, isObject(value) ? withUnknownFields(value) : value]);
   return Object.fromEntries(entries);
 }
 
@@ -85,7 +85,7 @@ export function document({ basePath = "", hasKeys = false }: Served = {}) {
       schemas: Object.fromEntries(
         [...messages].map(([name, schema]) => {
           const keywords = { title: name, ...publishedKeywords(schema) };
-          return [name, replyMessages.has(name) ? open(keywords) : keywords];
+          return [name, replyMessages.has(name) ? withUnknownFields(keywords) : keywords];
         }),
       ),
     },
@@ -119,7 +119,7 @@ function operationPaths() {
               },
             },
           },
-          responses: responses(guarded(operation.replies), {
+          responses: responses(withUnauthorized(operation.replies), {
             success: operation.response,
             successType: "application/json",
             successHeaders: operation.keyed ? { "Idempotency-Replayed": replayed } : {},
@@ -150,7 +150,7 @@ function pagePaths(hasKeys: boolean) {
           ...("needs" in page && roleOf(page.needs)),
           ...(hasKeys && !("needs" in page) && { security: [] }),
           ...(page.method === "POST" ? { requestBody: anyBody } : {}),
-          responses: responses("needs" in page ? guarded(page.replies) : page.replies, {
+          responses: responses("needs" in page ? withUnauthorized(page.replies) : page.replies, {
             success: page.response,
             successType: page.contentType,
             successHeaders: {},
@@ -167,7 +167,7 @@ function roleOf({ role, reach = "named" }: Needs) {
 }
 
 /** Adds the 401 of an operation that requires a key. */
-function guarded(replies: { readonly [Code in ReplyCode]?: OperationReply }) {
+function withUnauthorized(replies: { readonly [Code in ReplyCode]?: OperationReply }) {
   const { text, meaning, reaction } = replyCodes[401];
   const example = {
     code: 401,
@@ -317,7 +317,7 @@ function introduction(): string {
   );
   return `Holdfast is a durable message queue over plain HTTP. Producers add items to a named queue; consumers lease them, do the work, and complete or retry them. A leased item belongs to one consumer until it is completed, it is retried, or its lease passes its deadline.
 
-**A 200 is a proof.** What it confirms is in the store, exactly one holder can finish an item, and the server can report where every item is. Any other code means that nothing changed, with three exceptions: 504, the reason \`in_part\`, and a 400 with an empty body.
+**A 200 is a proof.** The work that it acknowledges is in the store, exactly one holder can finish an item, and the server can report where every item is. Any other code means that nothing changed, with three exceptions: 504, the reason \`in_part\`, and a 400 with an empty body.
 
 \`\`\`sh
 ${firstCalls}\`\`\`
@@ -344,7 +344,7 @@ ${codes.join("\n")}
 
 A response with an empty body, such as a 400 with \`Connection: close\`, is not a reply to the call: the HTTP parser sends it for bytes that it cannot parse, such as a trailer field or a line break after a body. The outcome of a call in progress is then unknown; send it again with the same idempotency key. Send one request at a time on a connection, and keep the sending side open until the reply has arrived.
 
-The code is the HTTP status and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 404 and 405 are not listed with the operations, because no operation answers them.
+The code is the HTTP status and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 404 and 405 are not listed with the operations, because no operation returns them.
 
 ## Durations
 

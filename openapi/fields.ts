@@ -37,7 +37,7 @@ export const fieldKeywords: ReadonlySet<string> = new Set([
   ...[numberKeyword, kindKeyword, encodingKeyword, messageKeyword, protobufKeyword],
 ]);
 
-/** Marks a schema whose kind its JSON type does not show. */
+/** Sets the kind of a schema whose JSON type does not determine it. */
 export function ofKind(kind: "instant" | "duration" | "long") {
   return { [kindKeyword]: kind };
 }

@@ -38,7 +38,7 @@ test("document: it is valid OpenAPI 3.1", async () => {
   expect(await validate(JSON.parse(documentOnDisk))).toMatchObject({ valid: true });
 });
 
-test("document: it declares no security schemes and no operation requires any", () => {
+test("document: without keys it declares no security schemes, and no operation requires one", () => {
   expect(document()).not.toHaveProperty("security");
   expect(document().components).not.toHaveProperty("securitySchemes");
   for (const methods of Object.values(paths)) {
@@ -225,7 +225,7 @@ test("operations: requests require the keys that the specification requires, and
   ]);
 });
 
-test("operations: each has a role; one for all queues names no queue", () => {
+test("operations: each has a role, and an operation on all queues names no queue", () => {
   for (const [id, { path, role, reach = "named", request }] of rows) {
     const documented = paths[path]?.["post"];
     expect([id, documented]).toMatchObject([id, { "x-role": role, "x-role-queues": reach }]);
@@ -241,7 +241,7 @@ test("operations: each has a role; one for all queues names no queue", () => {
   }
 });
 
-test("operations: those of administrators are audited, and of the others only a retry with dead", () => {
+test("operations: administrative operations are audited, and of the others only a retry with dead", () => {
   for (const [id, row] of rows) {
     const isChange = row.role === "admin" && id !== "listKeys";
     expect([id, row.audits?.(row.example) ?? false]).toEqual([id, isChange]);
@@ -276,7 +276,7 @@ test("operations: each queue key of a request is marked", () => {
       !schema[queueKeyword],
   );
   expect(unmarked.map(({ id, key }) => `${id}: ${key}`)).toEqual([]);
-  // Nested, and with another role.
+  // Queue names may be nested, and may require another role.
   const name = (role: true | string) => Type.String({ [queueKeyword]: role });
   const part = (role: true | string) => Type.Array(Type.Object({ queue_name: name(role) }));
   const both = Type.Object({ complete: part("consume"), produce: part(true), at: Type.String() });
@@ -389,20 +389,20 @@ test.each(rows)("operations: the examples of %s match its schemas", (_, operatio
   }
 });
 
-test("document: replies that ask for a later attempt have Retry-After", () => {
+test("document: 429 and 503 replies have Retry-After", () => {
   const paths: Record<
     string,
     Record<string, { responses: Record<string, object> }>
   > = structuredClone(document()).paths as never;
   for (const [path, methods] of Object.entries(paths)) {
     for (const { responses } of Object.values(methods)) {
-      const told = Object.keys(responses).filter((code) =>
+      const withHeader = Object.keys(responses).filter((code) =>
         Object.keys((responses[code] as { headers?: object }).headers ?? {}).includes(
           "Retry-After",
         ),
       );
       const later = Object.keys(responses).filter((code) => code === "429" || code === "503");
-      expect([path, told]).toEqual([path, later]);
+      expect([path, withHeader]).toEqual([path, later]);
     }
   }
 });

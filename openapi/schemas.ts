@@ -1828,7 +1828,7 @@ export type NodesListRequest = Static<typeof NodesListRequest>;
 
 export const NodesDrainRequest = message(
   "NodesDrainRequest",
-  "A node to drain, or to give shards again.",
+  "A node to drain, or to stop draining.",
   {
     url: text(100, {
       description: "The URL of the node in `nodes.list`.",
