@@ -13,7 +13,7 @@ function setup() {
   let time = 0;
   const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
   const authenticate = createAuthenticator({ keys, log, now: () => time });
-  const knock = (authorization: string | null, address: string | null = "10.0.0.1") => {
+  const attempt = (authorization: string | null, address: string | null = "10.0.0.1") => {
     const headers = authorization === null ? {} : { authorization };
     try {
       authenticate(new Request("http://localhost/", { headers }), () => address);
@@ -24,9 +24,9 @@ function setup() {
     }
   };
   return {
-    knock,
+    attempt,
     lines,
-    pass: (ms: number) => {
+    advance: (ms: number) => {
       time += ms;
     },
   };
@@ -37,12 +37,12 @@ const challenge = { "www-authenticate": 'Bearer realm="holdfast"' };
 test.each(["Bearer right", "bearer right", "BEARER   right", "Bearer right "])(
   "authenticator: %p passes",
   (authorization) => {
-    expect(setup().knock(authorization)).toBeNull();
+    expect(setup().attempt(authorization)).toBeNull();
   },
 );
 
-test("authenticator: without a key, 401 with what to send", () => {
-  expect(setup().knock(null)).toEqual({
+test("authenticator: a request without a key gets 401 with the header to send", () => {
+  expect(setup().attempt(null)).toEqual({
     code: 401,
     message: "API key is required; expected 'Authorization: Bearer KEY', got none",
     headers: challenge,
@@ -50,7 +50,7 @@ test("authenticator: without a key, 401 with what to send", () => {
 });
 
 test.each(["Bearer wrong", "Bearer rightx"])("authenticator: %p is an unknown key", (given) => {
-  expect(setup().knock(given)).toEqual({
+  expect(setup().attempt(given)).toEqual({
     code: 401,
     message: "API key is invalid; the server does not know it",
     headers: challenge,
@@ -60,7 +60,7 @@ test.each(["Bearer wrong", "Bearer rightx"])("authenticator: %p is an unknown ke
 test.each(["Basic cmlnaHQ=", "right", "Bearer", "Bearer right right", "Bearerright", ""])(
   "authenticator: %p is malformed",
   (given) => {
-    expect(setup().knock(given)).toEqual({
+    expect(setup().attempt(given)).toEqual({
       code: 401,
       message: "authorization is invalid; expected 'Authorization: Bearer KEY', got another form",
       headers: challenge,
@@ -69,28 +69,28 @@ test.each(["Basic cmlnaHQ=", "right", "Bearer", "Bearer right right", "Bearerrig
 );
 
 test("authenticator: after too many wrong keys an address must wait, while a valid key still passes", () => {
-  const { knock, pass, lines } = setup();
-  for (let count = 0; count < countMax; count += 1) expect(knock("Bearer wrong")?.code).toBe(401);
-  pass(500);
-  expect(knock("Bearer wrong")).toEqual({
+  const { attempt, advance, lines } = setup();
+  for (let count = 0; count < countMax; count += 1) expect(attempt("Bearer wrong")?.code).toBe(401);
+  advance(500);
+  expect(attempt("Bearer wrong")).toEqual({
     code: 429,
     message: "too many wrong API keys; try again later",
     headers: { "retry-after": String(windowMs / 1_000) },
   });
-  expect(knock("Bearer wrong")?.code).toBe(429);
-  expect(knock("Bearer wrong", "10.0.0.2")?.code).toBe(401);
-  expect(knock("Bearer right")).toBeNull();
+  expect(attempt("Bearer wrong")?.code).toBe(429);
+  expect(attempt("Bearer wrong", "10.0.0.2")?.code).toBe(401);
+  expect(attempt("Bearer right")).toBeNull();
   // A client without a key is not guessing.
-  expect(knock(null)?.code).toBe(401);
-  pass(windowMs);
-  expect(knock("Bearer wrong")?.code).toBe(401);
+  expect(attempt(null)?.code).toBe(401);
+  advance(windowMs);
+  expect(attempt("Bearer wrong")?.code).toBe(401);
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { level: "warn", event: "too many wrong API keys from one address", address: "10.0.0.1" },
   ]);
 });
 
 test("authenticator: unknown addresses share one count", () => {
-  const { knock } = setup();
-  for (let count = 0; count < countMax; count += 1) knock("Bearer wrong", null);
-  expect(knock("Bearer wrong", null)?.code).toBe(429);
+  const { attempt } = setup();
+  for (let count = 0; count < countMax; count += 1) attempt("Bearer wrong", null);
+  expect(attempt("Bearer wrong", null)?.code).toBe(429);
 });

@@ -1,4 +1,4 @@
-// Stalled uploads over sockets: at each bound they are refused in favour of other requests.
+// Stalled uploads over sockets: at each limit they are rejected in favour of other requests.
 
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
@@ -8,9 +8,9 @@ import { listeningApp } from "../testing/listening-app.ts";
 const { path } = operations.listQueues;
 
 test.each([
-  ["requests at once", { connectionsMax: 2 }, 0],
-  ["bytes of bodies", { bodiesMax: 200_000 }, 70_000],
-])("a stalled upload is rejected at the bound of %s", async (_, config, sent) => {
+  ["concurrent requests", { connectionsMax: 2 }, 0],
+  ["body bytes", { bodiesMax: 200_000 }, 70_000],
+])("a stalled upload is rejected at the limit of %s", async (_, config, sent) => {
   await using app = await listeningApp(config);
   const stalled = [stall(app.url, sent), stall(app.url, sent)];
   await Promise.all(stalled.map(({ isOpen }) => isOpen));

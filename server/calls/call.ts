@@ -13,9 +13,9 @@ export type ShardOperation = `shard.${keyof OtherShard}`;
 export interface Call {
   /** A client's operation, a page of the server as a whole, or a call from another shard. */
   readonly operation: OperationId | PageId | ShardOperation;
-  /** The shard that performs the call; `null`: the server as a whole does. */
+  /** The shard that performs the call; `null` = the server as a whole performs it. */
   readonly shard: number | null;
-  /** JSON of a body that was checked, or of arguments; `""` for a page. */
+  /** JSON of a validated body, or of arguments; `""` for a page. */
   readonly body: string;
   readonly requestKey: string | null;
   /** Identity of the API key, which was checked; only for operations that need the caller. */
@@ -23,8 +23,9 @@ export interface Call {
 }
 
 /**
- * `moved`: the call had no effect, because another node owns the shard; `owner` if it is known.
- * `lost`: the effect of the call is unknown. `failed`: a bug, which the other end has logged.
+ * `moved`: the call had no effect, because another node owns the shard; `owner` is that node, if
+ * it is known. `lost`: the effect of the call is unknown. `failed`: a bug, which the other end has
+ * logged.
  */
 export type Answer =
   | { readonly is: "done"; readonly text: string; readonly isReplayed: boolean }

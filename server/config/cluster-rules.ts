@@ -35,10 +35,10 @@ function severalDatabasesFaults({ databaseUrl, nodeUrl }: Config): readonly stri
     );
   }
   const names = databaseUrl.map(databaseName);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) {
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) {
     const expected = "expected each database once";
-    faults.push(`--database-url is invalid; ${expected}, got ${formatValue(twice)} again`);
+    faults.push(`--database-url is invalid; ${expected}, got ${formatValue(duplicate)} again`);
   }
   return faults;
 }

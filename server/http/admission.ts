@@ -6,7 +6,7 @@ import type { Log } from "../observability/log.ts";
 import type { RequestCounts } from "../observability/request-counts.ts";
 import type { RequestLog } from "../observability/request-log.ts";
 import { errorEncoder } from "../protobuf/exchange.ts";
-import { isPreflight, preflightResponse, shareWith, siteGuard } from "./guards.ts";
+import { allowOrigin, isPreflight, preflightResponse, siteGuard } from "./guards.ts";
 import { errorResponse, HttpError } from "./reply.ts";
 
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -59,8 +59,8 @@ export class Admission {
       } catch (error) {
         response = errorResponse(error, log, errorEncoder(request));
       }
-      // Error replies too; otherwise the page would report a network error.
-      if (origin !== null) shareWith(origin, response);
+      // The page can read error replies too; otherwise it would report a network error.
+      if (origin !== null) allowOrigin(origin, response);
       this.#requestsInFlight -= 1;
       const seconds = (performance.now() - started) / 1000;
       const code = response.status;

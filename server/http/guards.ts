@@ -1,6 +1,7 @@
 // Refuses requests from web pages of other sites, by `Host`, `Origin` and `Content-Type`, before
 // their bodies are read.
 
+import { shortened } from "../../openapi/check.ts";
 import { keyHeader, replayedHeader } from "../../openapi/operations.ts";
 import { protobufTypeOf } from "../protobuf/negotiation.ts";
 import { isEverywhere } from "./connections/bind-rules.ts";
@@ -59,7 +60,7 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
 }
 
 /** Lets a page of an allowed origin read the response. */
-export function shareWith(origin: string, response: Response): void {
+export function allowOrigin(origin: string, response: Response): void {
   response.headers.set("access-control-allow-origin", origin);
   response.headers.set("access-control-expose-headers", replayedHeader);
   response.headers.append("vary", "origin");
@@ -122,9 +123,4 @@ function asInHeader(host: string): string {
 
 function isAddress(name: string): boolean {
   return /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/.test(name);
-}
-
-export function shortened(text: string): string {
-  const lengthMax = 80;
-  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 }

@@ -89,7 +89,7 @@ export function localHandlers(options: LocalOptions): OperationHandlers {
     ready: () => readyResponse(options),
     metrics: render,
     backup: (identity) =>
-      audit.record({ operation: "backup", identity, queue: "", items: () => 0 }, makeBackup),
+      audit.record({ operation: "backup", identity, queue: "", itemCount: () => 0 }, makeBackup),
   };
 }
 

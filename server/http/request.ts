@@ -3,7 +3,7 @@
 // defaults, converts types, strips unknown keys, accepts invalid UTF-8, and builds errors from the
 // whole body.
 
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { t } from "elysia";
 import { QueueError } from "../../engine/model/errors.ts";
 import { refuse } from "../../engine/model/validate.ts";
@@ -52,7 +52,7 @@ export function requestReader<T>(
   const checkedInPieces = async (value: unknown): Promise<T> => {
     for (const part of partsOf(schema, value)) {
       checked(part.value, part);
-      await othersTurn();
+      await nextRound();
     }
     return value as T;
   };

@@ -26,26 +26,26 @@ test.skipIf(haproxyPath === null)(
           ...(signal && { signal }),
         });
       await call(url, "queues.create", { lease_timeout: "1m", expire_timeout: "1h" });
-      const until = async (is: (names: readonly string[]) => boolean) => {
+      const waitUntil = async (isReached: (names: readonly string[]) => boolean) => {
         for (;;) {
           const { asking } = await (await call(url, "queue.clients", {})).json();
           const names = asking.map(({ client_id }: { client_id: string }) => client_id);
-          if (is(names)) return names;
+          if (isReached(names)) return names;
           await Bun.sleep(10);
         }
       };
       const lease = { request_timeout: "20s", batch_size: 1 };
       // This lease starts first, so its deadline is before that of the other one.
       const alive = call(url, "queue.lease", { ...lease, client_id: "alive" });
-      await until((names) => names.includes("alive"));
+      await waitUntil((names) => names.includes("alive"));
       const leaving = new AbortController();
       const proxy = `http://127.0.0.1:${balancer.port}`;
-      const asked = { ...lease, client_id: "gone" };
-      const gone = call(proxy, "queue.lease", asked, leaving.signal).catch(() => null);
-      await until((names) => names.includes("gone"));
+      const request = { ...lease, client_id: "gone" };
+      const gone = call(proxy, "queue.lease", request, leaving.signal).catch(() => null);
+      await waitUntil((names) => names.includes("gone"));
       leaving.abort();
       await gone;
-      expect(await until((names) => !names.includes("gone"))).toEqual(["alive"]);
+      expect(await waitUntil((names) => !names.includes("gone"))).toEqual(["alive"]);
       await call(url, "queue.produce", { request_timeout: "1m", items: [{ utf8: "a" }] });
       expect((await (await alive).json()).items).toHaveLength(1);
     } finally {

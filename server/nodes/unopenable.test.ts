@@ -1,4 +1,4 @@
-// A shard that one of two nodes cannot open, for instance because the database refuses its
+// A shard that one of two nodes cannot open, for instance because the database refuses that node's
 // connections.
 
 import { expect, test } from "bun:test";
@@ -41,7 +41,7 @@ test.each([5_000, 20_000, 40_000, 60_000])(
       await clock.advance(600);
       if ([...a.openShards, ...b.openShards].includes(2)) served += 1;
     }
-    // Of ten minutes, a few seconds per minute may be unserved.
+    // The shard may be without an owner for a few seconds of each minute.
     expect(served).toBeGreaterThan(500);
   },
   60_000,

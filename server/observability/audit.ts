@@ -1,5 +1,5 @@
-// The audit: a log line for each call that the table of operations marks, and the latest actions in
-// memory, for `actions.list`.
+// Audits the calls that the table of operations marks: logs a line for each, and keeps the latest
+// actions in memory, for `actions.list`.
 
 import { QueueError } from "../../engine/model/errors.ts";
 import { checkLimit, checkQueueName, refuse } from "../../engine/model/validate.ts";
@@ -23,13 +23,13 @@ interface AuditedCall {
   /** `""` = none. */
   readonly queue: string;
   /** Called once the call has ended. */
-  readonly items: () => number;
+  readonly itemCount: () => number;
   /** Other queues that the call affects. */
   readonly toQueues?: () => readonly string[];
 }
 
-// Bounds each action, and thereby all of them: about 1 MB, plus 5 MB if each were a redrive to ten
-// queues with the longest names.
+// Bound the size of each action, and so of all actions: about 1 MB, plus 5 MB if each were a
+// redrive to ten queues with the longest names.
 const keyNameMax = 100;
 const queueNameMax = bounds.queueNameBytesMax;
 
@@ -66,9 +66,9 @@ export class Audit {
       if (!audits(body as never)) return work();
       const { identity } = caller;
       const { queue, others, count } = targetsOf(body as NamedTargets);
-      const items = () => caller.affectedItems ?? count;
+      const itemCount = () => caller.affectedItems ?? count;
       const toQueues = () => [...others, ...caller.toQueues];
-      return this.record({ operation: id, identity, queue, items, toQueues }, work);
+      return this.record({ operation: id, identity, queue, itemCount, toQueues }, work);
     };
   }
 
@@ -87,8 +87,8 @@ export class Audit {
     }
   }
 
-  #add({ operation, identity, queue, items: itemsOf, toQueues }: AuditedCall, code: number): void {
-    const items = itemsOf();
+  #add({ operation, identity, queue, itemCount, toQueues }: AuditedCall, code: number): void {
+    const items = itemCount();
     const key = identity?.name.slice(0, keyNameMax) ?? null;
     const queue_name = queue.slice(0, queueNameMax);
     const to_queues = [...(toQueues?.() ?? [])];
@@ -110,7 +110,7 @@ export class Audit {
     this.#since = this.#actions[0]?.at ?? at;
   }
 
-  /** A key for some queues sees only the actions on these. */
+  /** A key with access to some queues gets only the actions on those. */
   list(body: RequestOf<"listActions">, { identity }: Pick<Caller, "identity">): ActionsListReply {
     const { limit, pivot, queue_name: queue } = body;
     if (queue) checkQueueName(queue);
@@ -139,7 +139,7 @@ function shownOf(action: Action, isShown: (queue: string) => boolean): Action {
   };
 }
 
-/** The fields in which bodies name queues and items. */
+/** The fields of a body that name queues and items. */
 interface NamedTargets {
   readonly queue_name?: string;
   readonly items?: readonly { readonly dead?: boolean }[];

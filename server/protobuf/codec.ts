@@ -2,7 +2,7 @@
 // `openapi/protobuf.ts`. The values are those of JSON, with instants and payloads as texts, so that
 // all later rules apply to both encodings.
 
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { formatDuration, parseDuration } from "../../engine/model/duration.ts";
 import type { Kind } from "../../openapi/fields.ts";
@@ -69,7 +69,7 @@ export function piecewiseReader(message: Message): (bytes: Uint8Array) => Promis
   const fields = fieldsOf(message);
   return async (bytes) => {
     const reading = new MessageReader(bytes, fields);
-    while (!reading.continue(bodyLimits.pieceBytes)) await othersTurn();
+    while (!reading.continue(bodyLimits.pieceBytes)) await nextRound();
     return reading.values;
   };
 }
@@ -100,7 +100,7 @@ class MessageReader {
   }
 
   #begin(fields: MessageFields, end: number): Values {
-    this.#reader.count.container();
+    this.#reader.count.addContainer();
     const values: Values = { ...fields.unset };
     for (const key of fields.lists) values[key] = [];
     this.#open.push({ fields, values, end, mapped: 0 });
@@ -109,7 +109,7 @@ class MessageReader {
 
   #readField(of: OpenMessage): void {
     const reader = this.#reader;
-    reader.count.value();
+    reader.count.addValue();
     const [number, wireType] = reader.tag();
     const field = of.fields.byNumber.get(number);
     if (field === undefined || field.wireType !== wireType) {
@@ -236,7 +236,7 @@ function readLeaf(
   const end = endOf(reader);
   for (let fields = 1; reader.pos < end; fields += 1) {
     requireFewFields(fields);
-    reader.count.value();
+    reader.count.addValue();
     const [number, wireType] = reader.tag();
     if (!read(number, wireType)) skip(reader, wireType, number);
   }

@@ -8,7 +8,7 @@ import type { Log } from "../observability/log.ts";
 import type { Caller, JsonText } from "../routes/route.ts";
 import { Rpc, type RpcMessage, type Targets } from "./rpc.ts";
 
-/** A `MessagePort`, or one end of a worker. */
+/** A `MessagePort`, or either side of a worker. */
 export interface LinkPort {
   postMessage(message: string | RpcMessage): void;
 }

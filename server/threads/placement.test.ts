@@ -6,20 +6,22 @@ import { limits } from "../../engine/model/limits.ts";
 import { defaultConfig } from "../testing/memory-engine.ts";
 import { resolvePlacement, shardsOf, threadConfig, threadOf } from "./placement.ts";
 
-test("each shard is in one thread, the first in the main one, and no thread has two more than another", () => {
+test("each shard is in one thread, the first in the main thread, and threads differ by at most one shard", () => {
   for (let shards = 1; shards <= limits.shardsMax; shards += 1) {
     for (const threads of [1, 2, 3, 8, 64]) {
       const placed = resolvePlacement(defaultConfig({ shards, threads }), { shards: 1 });
       expect(placed.threads).toBe(Math.min(shards, threads));
-      const dealt = Array.from({ length: placed.threads }, (_, thread) => shardsOf(thread, placed));
-      for (const [thread, own] of dealt.entries()) {
+      const shardsByThread = Array.from({ length: placed.threads }, (_, thread) =>
+        shardsOf(thread, placed),
+      );
+      for (const [thread, own] of shardsByThread.entries()) {
         for (const shard of own) expect(threadOf(shard, placed)).toBe(thread);
       }
-      expect(dealt.flat().toSorted((a, b) => a - b)).toEqual(
+      expect(shardsByThread.flat().toSorted((a, b) => a - b)).toEqual(
         Array.from({ length: shards }, (_, shard) => shard),
       );
-      expect(dealt[0]?.[0]).toBe(0);
-      const counts = dealt.map(({ length }) => length);
+      expect(shardsByThread[0]?.[0]).toBe(0);
+      const counts = shardsByThread.map(({ length }) => length);
       expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
       expect(counts[0]).toBe(Math.min(...counts));
     }
@@ -35,7 +37,7 @@ test("threads: one per core, and at most one per shard", () => {
 test.each([
   ["a test clock", { testClock: true }],
   ["PostgreSQL", { store: "postgres" }],
-] as const)("%s has all shards in one thread", (_, change) => {
+] as const)("with %s, all shards are in one thread", (_, change) => {
   const placed = resolvePlacement(defaultConfig({ ...change, threads: 4 }), { shards: 4 });
   expect(placed).toMatchObject({ shards: 4, threads: 1 });
 });

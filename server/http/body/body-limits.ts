@@ -18,15 +18,15 @@ export const bodyLimits = {
   pieceBytes: 64 * 1024,
   /** JSON up to this size is parsed at once too if it has few lists and objects. */
   plainBytesMax: 512 * 1024,
-  /** Opening brackets and braces of such JSON, including those within texts. */
+  /** Opening brackets and braces of such JSON, including those within strings. */
   plainOpenersMax: 10_000,
 } as const;
 
 const { keysMax, containersMax, valuesMax, leafFieldsMax } = bodyLimits;
 
 /**
- * Whether JSON is simple enough to parse at once. That takes a few milliseconds, a third of the
- * time that pieces take. A produce of a thousand items usually is.
+ * Whether JSON is simple enough to parse at once, as a produce of a thousand items usually is. That
+ * takes a few milliseconds, a third of the time that parsing in pieces takes.
  */
 export function isPlain(json: Uint8Array): boolean {
   const { pieceBytes, plainBytesMax, plainOpenersMax } = bodyLimits;
@@ -49,12 +49,12 @@ export class BodyCount {
   #containers = 0;
   #values = 0;
 
-  container(): void {
+  addContainer(): void {
     this.#containers += 1;
     if (this.#containers > containersMax) refuseMore(containersMax, "lists and objects");
   }
 
-  value(): void {
+  addValue(): void {
     this.#values += 1;
     if (this.#values > valuesMax) refuseMore(valuesMax, "values");
   }

@@ -3,18 +3,18 @@
 // is used up, the slowest upload is rejected, large ones first, so that stalled uploads block no
 // others.
 
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { sizeText } from "../../../openapi/bounds.ts";
-import { shortened } from "../guards.ts";
+import { shortened } from "../../../openapi/check.ts";
 import { HttpError } from "../reply.ts";
 
 /** A body with a declared length up to this is small: counted whole at once, read in one step. */
 const smallBytesMax = 64 * 1024;
 /** Share of the budget that large bodies may take. */
 const largeShare = 0.75;
-/** Bytes that are copied without a pause, which takes a few milliseconds. */
+/** Bytes that are copied without a pause; copying them takes a few milliseconds. */
 const copiedMax = 4_000_000;
-/** A younger upload has no meaningful rate. */
+/** The rate of a younger upload is not meaningful. */
 const slowMs = 1_000;
 
 const full = "too many request bodies are in progress; try again later";
@@ -26,7 +26,6 @@ export interface Upload {
   readonly since: number;
   /** Counted in the budget: the received bytes, or the declared length of a small body. */
   bytes: number;
-  received: number;
   /** Rejects the body while it is being received; `null` before and after. */
   reject: ((error: HttpError) => void) | null;
 }
@@ -57,7 +56,7 @@ export class Intake {
 
   /** The caller has to pass the body to `end`. */
   begin(): Upload {
-    return { since: this.#now(), bytes: 0, received: 0, reject: null };
+    return { since: this.#now(), bytes: 0, reject: null };
   }
 
   end(body: Upload): void {
@@ -111,14 +110,15 @@ export class Intake {
 
   async #receive(request: Request, body: Upload, bodyBytesMax: number): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
+    let received = 0;
     for await (const chunk of request.body ?? []) {
       if (body.reject === null) break;
-      body.received += chunk.byteLength;
-      if (body.received > bodyBytesMax) throw tooLarge(bodyBytesMax);
+      received += chunk.byteLength;
+      if (received > bodyBytesMax) throw tooLarge(bodyBytesMax);
       chunks.push(chunk);
       this.#take(body, chunk.byteLength);
     }
-    return await joined(chunks, body.received);
+    return await joined(chunks, received);
   }
 
   /** Counts more bytes of the body, and makes room for them. */
@@ -178,7 +178,7 @@ async function joined(chunks: readonly Uint8Array[], length: number): Promise<Ui
   let pieceEnd = copiedMax;
   for (const chunk of chunks) {
     if (end >= pieceEnd) {
-      await othersTurn();
+      await nextRound();
       pieceEnd = end + copiedMax;
     }
     bytes.set(chunk, end);

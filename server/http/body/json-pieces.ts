@@ -3,7 +3,7 @@
 // members of one list or object, or a part of a long text. `JSON.parse` parses each piece, so it
 // alone decides what is valid JSON.
 
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { refuse } from "../../../engine/model/validate.ts";
 import { BodyCount, bodyLimits, requireFewKeys } from "./body-limits.ts";
 
@@ -51,7 +51,7 @@ const textBytesMax = 4 * pieceBytes;
 /** Throws `invalid` for a value beyond the limits, and any error of `parse`. */
 export async function parseJsonInPieces(bytes: Uint8Array, parse: ParseJson): Promise<unknown> {
   const reading = new JsonReader(bytes, parse);
-  while (!reading.advance()) await othersTurn();
+  while (!reading.advance()) await nextRound();
   return reading.result();
 }
 
@@ -102,7 +102,7 @@ class JsonReader {
         this.#escape = -1;
         return 0;
       case colon:
-        this.#count.value();
+        this.#count.addValue();
         return 0;
       case comma:
         return this.#next(at);
@@ -120,7 +120,7 @@ class JsonReader {
   }
 
   #open(kind: "list" | "object", at: number): number {
-    this.#count.container();
+    this.#count.addContainer();
     this.#frames.push(frameOf(kind, at));
     if (this.#frames.length > depthMax) {
       refuse(`request body is nested too deeply; expected at most ${depthMax} levels`);
@@ -129,7 +129,7 @@ class JsonReader {
   }
 
   #next(at: number): number {
-    this.#count.value();
+    this.#count.addValue();
     const frame = this.#frames.at(-1);
     if (frame === undefined) return 0;
     frame.memberCount += 1;

@@ -1,7 +1,7 @@
 // Works through long lists in pieces of a few milliseconds each. Other requests get a turn in
 // between.
 
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as nextRound } from "node:timers/promises";
 
 export const pieceLimits = {
   bytesMax: 256 * 1024,
@@ -19,7 +19,7 @@ export async function mapInPieces<From, To>(
   let bytes = 0;
   for (const [index, one] of list.entries()) {
     if (bytes >= pieceLimits.bytesMax) {
-      await othersTurn();
+      await nextRound();
       bytes = 0;
     }
     bytes += pieceLimits.itemBytes + payloadBytes(one);
