@@ -52,6 +52,15 @@ export class InvalidRequest extends HoldfastError {
   readonly code = "invalid";
 }
 
+/** Whether a call was refused because of some of its items, so that others may be accepted. */
+export function concernsItems(error: unknown): error is InvalidRequest {
+  return (
+    error instanceof InvalidRequest &&
+    [400, 413].includes(error.status ?? 0) &&
+    !["no_such_queue", "no_such_partition"].includes(error.reason ?? "")
+  );
+}
+
 /** 401 or 403: the API key is missing, invalid or not permitted to do this. */
 export class NotAuthorized extends HoldfastError {
   override readonly name = "NotAuthorized";

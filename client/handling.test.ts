@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ItemHandling } from "./handling.ts";
 
-const transact = () => Promise.reject(new Error("nobody asks for it"));
+const transact = () => Promise.reject(new Error("transact must not be called"));
 const lease = { queue_name: "orders", partition: 3, max_attempts: 5 };
 
 test("handler: its second argument has queue, partition, maxAttempts and one signal", () => {

@@ -286,6 +286,15 @@ test.each([
   expect(asked.length).toBe(1);
 });
 
+test("produce: the refusal of a queue that does not exist is the answer to each caller", async () => {
+  const { asked, call, queue } = parking();
+  const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
+  const refusal = { code: 400, code_text: "Bad Request", message: "no", reason: "no_such_queue" };
+  (await call(0)).answer(() => Response.json(refusal, { status: 400 }));
+  expect(await produced).toEqual(["invalid", "invalid"]);
+  expect(asked.length).toBe(1);
+});
+
 test.each([
   ["429", reply(429)],
   ["503", reply(503)],

@@ -8,7 +8,7 @@
 
 import { bounds } from "../openapi/bounds.ts";
 import type { Answered, Encode } from "./call.ts";
-import { InvalidRequest, NotInTime } from "./errors.ts";
+import { concernsItems, NotInTime } from "./errors.ts";
 import { afterThisRound } from "./repeat.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import type { ReplyFor, RequestFor } from "./wire.ts";
@@ -293,8 +293,7 @@ class PendingProduces {
 
   #refuse(parts: readonly Part[], error: unknown): void {
     const left = parts.filter(({ isOver }) => !isOver);
-    const isOfItems = error instanceof InvalidRequest && [400, 413].includes(error.status ?? 0);
-    if (parts.length === 1 || !isOfItems) {
+    if (parts.length === 1 || !concernsItems(error)) {
       for (const part of left) {
         forgetSignal(part);
         part.reject(error);

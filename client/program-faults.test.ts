@@ -21,7 +21,7 @@ async function setup(options: ClientOptions = {}) {
   return { client, queue, dead, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-/** Runs until the outcomes of so many items are known. */
+/** Works until the outcomes of `count` items are known. */
 async function worked(
   { queue }: Awaited<ReturnType<typeof setup>>,
   handler: Handler,
@@ -84,7 +84,7 @@ test.each([
   [1e300, 366 * 24 * 3_600_000],
   [0.2, 1],
   [-5, 0],
-])("backoff: %d ms becomes %d ms", async (asked, delayMs) => {
+])("backoff: %d ms becomes %d ms", async (returned, delayMs) => {
   await using at = await setup();
   await at.queue.produce("a");
   let attempts = 0;
@@ -92,7 +92,7 @@ test.each([
     attempts += 1;
     if (attempts === 1) throw new Error("no paper");
   };
-  const { notices } = await worked(at, handler, { count: 1, backoff: () => asked });
+  const { notices } = await worked(at, handler, { count: 1, backoff: () => returned });
   expect(notices).toMatchObject([{ kind: "retried", delayMs }]);
 });
 
@@ -129,24 +129,24 @@ test.each([
   }
 });
 
-test("retry: the refusal of one item does not affect the others, and a dead letter is dead", async () => {
-  // An unreadable id stands for anything that the server may refuse.
+test("retry: the refusal of one item does not affect the others, and a DeadLetter reaches the dead queue", async () => {
+  // A reason that is too long stands for anything that the server may refuse.
   await using at = await setup({
     fetch: (url, init) => {
       if (!url.endsWith(".retry")) return fetch(url, init);
       const { items, ...request } = JSON.parse(String(init.body));
       const sent = items.map((item: { reason: string }) =>
-        item.reason === "spoilt" ? { ...item, reason: "x".repeat(2_000) } : item,
+        item.reason === "too long" ? { ...item, reason: "x".repeat(2_000) } : item,
       );
       return fetch(url, { ...init, body: JSON.stringify({ ...request, items: sent }) });
     },
   });
-  await at.queue.produce(["a", "spoilt", "b", "dead", "c"]);
+  await at.queue.produce(["a", "too long", "b", "dead", "c"]);
   const { promise: all, resolve } = Promise.withResolvers<void>();
-  let begun = 0;
+  let started = 0;
   const handler: Handler = async (item) => {
-    begun += 1;
-    if (begun === 5) resolve();
+    started += 1;
+    if (started === 5) resolve();
     await all;
     if (item.text() === "dead") throw new DeadLetter("given up");
     throw new Error(item.text());
@@ -155,7 +155,7 @@ test("retry: the refusal of one item does not affect the others, and a dead lett
   const { counts, notices } = await worked(at, handler, options);
   expect(counts).toMatchObject({ retried: 3, dead: 1, lost: 1, running: 0 });
   expect(notices.filter(({ kind }) => kind === "lost")).toMatchObject([
-    { reason: expect.stringContaining("reason"), error: { message: "spoilt" } },
+    { reason: expect.stringContaining("reason"), error: { message: "too long" } },
   ]);
   expect(await at.dead.inspect()).toMatchObject({ queued: 1 });
 });
@@ -165,10 +165,10 @@ test("retry: reasons too large for one call are sent in several", async () => {
   const texts = Array.from({ length: 400 }, (_, index) => String(index));
   await at.queue.produce(texts);
   const { promise: all, resolve } = Promise.withResolvers<void>();
-  let begun = 0;
+  let started = 0;
   const handler: Handler = async () => {
-    begun += 1;
-    if (begun === texts.length) resolve();
+    started += 1;
+    if (started === texts.length) resolve();
     await all;
     throw new Error("x".repeat(1_024));
   };

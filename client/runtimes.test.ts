@@ -13,13 +13,13 @@ import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-runtimes-"));
 const local = { hostname: "127.0.0.1", port: 0 } as const;
 
-/** Prints how a produce to each address ends. */
+/** Prints the outcome of a produce to each address. */
 const program = `
 import { closeSync, openSync } from "node:fs";
 import { createClient } from "./client.mjs";
-const ends = {};
+const outcomes = {};
 process.on("warning", ({ message }) => {
-  ends.warning = message;
+  outcomes.warning = message;
 });
 const files = [];
 if (process.env.NO_FILES_LEFT) {
@@ -29,7 +29,7 @@ if (process.env.NO_FILES_LEFT) {
 }
 for (const [name, url] of Object.entries(JSON.parse(process.env.URLS))) {
   const queue = createClient({ url, attemptsMax: 1 }).queue("orders");
-  ends[name] = await queue.produce("x").then(() => "produced", (error) => error.code);
+  outcomes[name] = await queue.produce("x").then(() => "produced", (error) => error.code);
 }
 files.forEach((file) => closeSync(file));
 const { many } = JSON.parse(process.env.URLS);
@@ -42,34 +42,34 @@ if (many) {
 }
 // Warnings are emitted in a later round of events.
 await new Promise((resolve) => setTimeout(resolve));
-console.log(JSON.stringify(ends));
+console.log(JSON.stringify(outcomes));
 // Open handles keep some runtimes alive.
 process.exit();
 `;
 
-/** Prints how calls to a silent server end. Then the process has to exit by itself. */
+/** Prints the outcomes of calls to a silent server. Then the process must exit by itself. */
 const waitingProgram = `
 import { createClient } from "./client.mjs";
 const { silent, silentTls, fine } = JSON.parse(process.env.URLS);
 const client = createClient({ url: silent, attemptsMax: 1 });
-const asked = { queue_name: "orders" };
-const endOf = (call) => call.then(() => "answered", (error) => error.code ?? error);
-const leaving = new AbortController();
-setTimeout(() => leaving.abort("enough"), 50);
+const request = { queue_name: "orders" };
+const outcomeOf = (call) => call.then(() => "answered", (error) => error.code ?? error);
+const cancelling = new AbortController();
+setTimeout(() => cancelling.abort("enough"), 50);
 // Repeats with more time if a slow machine sent the call too late.
 let late = "";
 for (let timeoutMs = 1_000; late !== "unknown" && timeoutMs < 100_000; timeoutMs *= 4) {
-  late = await endOf(client.stats(asked, { timeoutMs }));
+  late = await outcomeOf(client.stats(request, { timeoutMs }));
 }
-const ends = {
-  given: await endOf(client.stats(asked, { signal: leaving.signal }).catch((reason) => {
+const outcomes = {
+  given: await outcomeOf(client.stats(request, { signal: cancelling.signal }).catch((reason) => {
     throw { code: reason };
   })),
   late,
-  lateTls: await endOf(createClient({ url: silentTls }).stats(asked, { timeoutMs: 50 })),
-  fine: await endOf(createClient({ url: fine }).stats(asked)),
+  lateTls: await outcomeOf(createClient({ url: silentTls }).stats(request, { timeoutMs: 50 })),
+  fine: await outcomeOf(createClient({ url: fine }).stats(request)),
 };
-console.log(JSON.stringify(ends));
+console.log(JSON.stringify(outcomes));
 `;
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Counts its connections, and delays each answer, so that calls overlap. */
+/** A server that counts its connections, and delays each answer so that calls overlap. */
 function counting() {
   const counts = { open: 0, most: 0, calls: 0 };
   const server = createServer((request, response) => {
@@ -116,11 +116,11 @@ const runtimes = [
   ["Node", [Bun.which("node")]],
   ["Deno", [denoPath(), "run", "--allow-all"]],
 ] as const;
-const here = runtimes.flatMap(([name, [path, ...flags]]) =>
+const installed = runtimes.flatMap(([name, [path, ...flags]]) =>
   path === null ? [] : [[name, [path, ...flags]] as const],
 );
 
-async function endsOf(
+async function outcomesOf(
   argv: readonly string[],
   urls: Record<string, string>,
   env: Record<string, string> = {},
@@ -136,7 +136,7 @@ async function endsOf(
 
 const answer = () => Response.json({ code: 200, code_text: "OK", message: "" });
 
-test.each(here)(
+test.each(installed)(
   "%s: a failed connection is unavailable; a failure after it is unknown",
   async (_, argv) => {
     await using plain = Bun.serve({ ...local, fetch: answer });
@@ -149,23 +149,23 @@ test.each(here)(
       ...local,
       socket: { data: (socket) => void socket.terminate() },
     });
-    const ends = await endsOf(argv, {
+    const outcomes = await outcomesOf(argv, {
       // Nothing listens on this port, and the system does not assign it.
       refused: "http://127.0.0.1:2",
       unnamed: "http://nowhere.invalid:9090",
       untrusted: `https://127.0.0.1:${secure.port}`,
       withoutTls: `https://127.0.0.1:${plain.port}`,
-      unshaken: `https://127.0.0.1:${breaking.port}`,
+      noHandshake: `https://127.0.0.1:${breaking.port}`,
       broken: `http://127.0.0.1:${breaking.port}`,
       fine: `http://127.0.0.1:${plain.port}`,
     });
     breaking.stop(true);
-    expect(ends).toEqual({
+    expect(outcomes).toEqual({
       refused: "unavailable",
       unnamed: "unavailable",
       untrusted: "unavailable",
       withoutTls: "unavailable",
-      unshaken: "unavailable",
+      noHandshake: "unavailable",
       broken: "unknown",
       fine: "produced",
     });
@@ -173,36 +173,45 @@ test.each(here)(
 );
 
 // Deno does not accept a self-signed certificate like this one.
-const trusting = here.filter(([name]) => name !== "Deno");
+const trusting = installed.filter(([name]) => name !== "Deno");
 const trust = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
 
 test.each(trusting)(
   "%s: the outcome is unknown if TLS breaks after the call was sent",
   async (_, argv) => {
-    const asked: unknown[] = [];
+    const paths: unknown[] = [];
     const server = createSecureServer(
       { cert: sampleCertificate, key: sampleKey },
       (request, response) => {
         if (request.method !== "POST") return void response.end();
-        asked.push(request.url);
+        paths.push(request.url);
         request.socket.destroy();
       },
     );
-    const ends = await endsOf(argv, { broken: `https://localhost:${await portOf(server)}` }, trust);
+    const outcomes = await outcomesOf(
+      argv,
+      { broken: `https://localhost:${await portOf(server)}` },
+      trust,
+    );
     server.close();
-    expect(ends).toEqual({ broken: "unknown" });
-    expect(asked).toEqual(["/v1/queue.produce"]);
+    expect(outcomes).toEqual({ broken: "unknown" });
+    expect(paths).toEqual(["/v1/queue.produce"]);
   },
 );
 
-test.each(here)("%s: a process that cannot open more files gets unavailable", async (_, argv) => {
-  await using plain = Bun.serve({ ...local, fetch: answer });
-  const urls = { plain: `http://127.0.0.1:${plain.port}` };
-  expect(await endsOf(argv, urls, { NO_FILES_LEFT: "yes" })).toEqual({ plain: "unavailable" });
-});
+test.each(installed)(
+  "%s: a process that cannot open more files gets unavailable",
+  async (_, argv) => {
+    await using plain = Bun.serve({ ...local, fetch: answer });
+    const urls = { plain: `http://127.0.0.1:${plain.port}` };
+    expect(await outcomesOf(argv, urls, { NO_FILES_LEFT: "yes" })).toEqual({
+      plain: "unavailable",
+    });
+  },
+);
 
 test.each(trusting)(
-  "%s: the environment makes the runtime trust an own certificate",
+  "%s: the environment makes the runtime trust a private certificate",
   async (_, argv) => {
     await using secure = Bun.serve({
       ...local,
@@ -210,24 +219,24 @@ test.each(trusting)(
       tls: { cert: sampleCertificate, key: sampleKey },
     });
     const urls = { secure: `https://localhost:${secure.port}` };
-    expect(await endsOf(argv, urls, trust)).toEqual({ secure: "produced" });
+    expect(await outcomesOf(argv, urls, trust)).toEqual({ secure: "produced" });
   },
 );
 
-test.each(here)(
+test.each(installed)(
   "%s: 3,000 concurrent produces use few connections, gathered or not",
   async (_, argv) => {
     const { counts, server } = counting();
-    const ends = await endsOf(argv, { many: `http://127.0.0.1:${await portOf(server)}` });
+    const outcomes = await outcomesOf(argv, { many: `http://127.0.0.1:${await portOf(server)}` });
     server.close();
-    expect(ends).toEqual({ many: "produced" });
+    expect(outcomes).toEqual({ many: "produced" });
     // One alone, 3,000 batched into as few calls as possible, 3,000 in their own calls.
     expect(counts.calls).toBe(1 + 3 + 3_000);
     expect(counts.most).toBeLessThanOrEqual(256);
   },
 );
 
-test.each(here)(
+test.each(installed)(
   "%s: a signal and a timeout end a call, and idle connections do not keep the process alive",
   async (name, argv) => {
     await using plain = Bun.serve({ ...local, fetch: answer });
@@ -237,9 +246,9 @@ test.each(here)(
       silentTls: `https://127.0.0.1:${silent.port}`,
       fine: `http://127.0.0.1:${plain.port}`,
     };
-    const ends = await endsOf(argv, urls, {}, "waiting.mjs");
+    const outcomes = await outcomesOf(argv, urls, {}, "waiting.mjs");
     silent.stop(true);
-    expect(ends).toEqual({
+    expect(outcomes).toEqual({
       given: "enough",
       late: "unknown",
       // Deno does not report how far the request got.
@@ -254,31 +263,31 @@ const pooledProgram = `
 import { createClient } from "./client.mjs";
 const queue = createClient({ url: JSON.parse(process.env.URLS).url }).queue("orders");
 await queue.produce("a");
-const ends = await queue.produce("b", { timeoutMs: 8_000 }).then(() => "produced", (error) => error.code);
-console.log(JSON.stringify({ ends }));
+const outcomes = await queue.produce("b", { timeoutMs: 8_000 }).then(() => "produced", (error) => error.code);
+console.log(JSON.stringify({ outcomes }));
 process.exit();
 `;
 
-test.concurrent.each(here)(
+test.concurrent.each(installed)(
   "%s: a call on a silent pooled connection is copied to a new one, with the same key",
   async (_, argv) => {
-    const asked: { connection: number; key: unknown }[] = [];
+    const requests: { connection: number; key: unknown }[] = [];
     const connections = new Map<object, number>();
     const server = createServer((request, response) => {
       const connection = connections.get(request.socket) ?? connections.size;
       const isPooled = connections.has(request.socket);
       connections.set(request.socket, connection);
-      asked.push({ connection, key: request.headers["idempotency-key"] });
+      requests.push({ connection, key: request.headers["idempotency-key"] });
       request.resume();
       if (isPooled) return;
       response.setHeader("content-type", "application/json");
       response.end('{"code":200,"code_text":"OK","message":""}');
     });
     const url = `http://127.0.0.1:${await portOf(server)}`;
-    expect(await endsOf(argv, { url }, {}, "pooled.mjs")).toEqual({ ends: "produced" });
+    expect(await outcomesOf(argv, { url }, {}, "pooled.mjs")).toEqual({ outcomes: "produced" });
     server.closeAllConnections();
     server.close();
-    expect(asked.map(({ connection }) => connection)).toEqual([0, 0, 1]);
-    expect(asked[2]?.key).toBe(asked[1]?.key ?? "none");
+    expect(requests.map(({ connection }) => connection)).toEqual([0, 0, 1]);
+    expect(requests[2]?.key).toBe(requests[1]?.key ?? "none");
   },
 );

@@ -2,7 +2,7 @@
 // in flight, so the busier a worker, the more items share a call. Failed calls are repeated for as
 // long as the leases run.
 
-import { HoldfastError, InvalidRequest } from "./errors.ts";
+import { concernsItems, HoldfastError } from "./errors.ts";
 import { formatError } from "./format-error.ts";
 import { type Refusals, retryFields, withoutRefused } from "./lease.ts";
 import { isTransient, loopAttemptsMax } from "./lease-poller.ts";
@@ -30,7 +30,7 @@ export interface Settlement {
 export interface SettleBatcherOptions {
   readonly transport: Transport;
   readonly queue: string;
-  /** Aborted when waiting ends; outcomes that are not reported by then never are. */
+  /** Aborted when waiting ends; outcomes not reported by then are dropped. */
   readonly giveUp: AbortSignal;
   /** Receives transient errors, after which the call is repeated. */
   readonly trouble: (error: HoldfastError) => void;
@@ -120,15 +120,15 @@ export class SettleBatcher {
       const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt())) - steadyNow();
       const timeoutMs = Math.min(60_000, Math.max(1_000, leftMs));
       const options = { signal: giveUp, timeoutMs, attemptsMax: loopAttemptsMax };
-      const of = { queue_name: queue, partition };
+      const target = { queue_name: queue, partition };
       const items = rest.flatMap(({ id, what }) =>
         what.kind === "retry" ? [{ id, ...retryFields(what) }] : [],
       );
       const ids = rest.map(({ id }) => id);
-      if (items.length > 0) await transport.call("retry", { ...of, items }, options);
+      if (items.length > 0) await transport.call("retry", { ...target, items }, options);
       else if (rest[0]?.what.kind === "release")
-        await transport.call("release", { ...of, ids }, options);
-      else await transport.call("complete", { ...of, ids }, options);
+        await transport.call("release", { ...target, ids }, options);
+      else await transport.call("complete", { ...target, ids }, options);
     };
     let refusals: Refusals = {};
     try {
@@ -136,7 +136,7 @@ export class SettleBatcher {
     } catch (error) {
       if (error instanceof HoldfastError && isTransient(error)) return error;
       // One item, or the size of the batch, may be the cause, so the halves are sent separately.
-      if (batch.length > 1 && isOfItems(error)) {
+      if (batch.length > 1 && concernsItems(error)) {
         const middle = Math.ceil(batch.length / 2);
         const trouble = await this.#report(partition, batch.slice(0, middle));
         return trouble ?? (await this.#report(partition, batch.slice(middle)));
@@ -147,15 +147,4 @@ export class SettleBatcher {
     for (const { id, settle } of batch) settle(refusals[id] ?? null);
     return null;
   }
-}
-
-const ofWhole = ["no_such_queue", "no_such_partition"];
-
-/** Whether a call was refused because of some of its items, so that others may be accepted. */
-function isOfItems(error: unknown): boolean {
-  return (
-    error instanceof InvalidRequest &&
-    [400, 413].includes(error.status ?? 0) &&
-    !ofWhole.includes(error.reason ?? "")
-  );
 }

@@ -1,5 +1,5 @@
-// A steady clock, and timers of any length. Wall-clock time may be changed and differs from the
-// server's, so the client measures no durations with it.
+// A steady clock, and timers of any length. The wall clock may be changed and differs from the
+// server's, so durations are not measured with it.
 
 /** Milliseconds since an arbitrary start; never decreases. */
 export function steadyNow(): number {
@@ -9,7 +9,7 @@ export function steadyNow(): number {
 /** Runtimes fire a longer timer immediately. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Runs it once, after any time; never after an infinite one. Returns the cancellation. */
+/** Calls `run` once, after `ms`; never if `ms` is infinite. Returns a function that cancels it. */
 export function startTimer(ms: number, run: () => void): () => void {
   let timer: ReturnType<typeof setTimeout>;
   const sleep = (leftMs: number): void => {
@@ -20,7 +20,7 @@ export function startTimer(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Converts a lease deadline, which is by the queue's clock, to `steadyNow()`. */
+/** Converts a lease deadline from the queue's clock to `steadyNow()` time. */
 export function lapsesAtOf(
   { lease_deadline, now }: { readonly lease_deadline: string; readonly now: string },
   receivedAt: number,

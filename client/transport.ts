@@ -178,7 +178,7 @@ async function sendCall<Id extends Operation>(
     const leftMs = Math.max(endsAt - begunAt, bounds.requestTimeoutMsMin);
     const attemptMs = attempt === 1 ? timeoutMs : leftMs;
     try {
-      const answered = await attempted(context, call, { key, attemptMs, isSame: followsUnknown });
+      const answered = await attemptCall(context, call, { key, attemptMs, isSame: followsUnknown });
       context.trouble.answered();
       return answered;
     } catch (cause) {
@@ -210,7 +210,7 @@ async function sendCall<Id extends Operation>(
 
 /** The error to throw if an earlier attempt had no answer. */
 function afterUnknown(error: HoldfastError, key: string | null): HoldfastError {
-  // The server's refusal of the call itself: it would have recognized a call that was carried out.
+  // The server refuses the call itself; it would have recognized a call that was carried out.
   const isRefusal = error.status === 400 && error.reason !== undefined;
   if (error.code === "failed" || error.code === "empty" || isRefusal) {
     error.followsUnknown = key === null;
@@ -230,7 +230,7 @@ interface Attempt {
 }
 
 /** Makes one attempt, as soon as a connection is free. */
-async function attempted<Id extends Operation>(
+async function attemptCall<Id extends Operation>(
   context: CallContext,
   { operation, effect, encode, options }: OutgoingCall<Id>,
   { key, attemptMs, isSame }: Attempt,
@@ -250,9 +250,9 @@ async function attempted<Id extends Operation>(
     const silentMs = isAnsweredSoon
       ? Math.min(silentMsMax, giveUpMs / 4) + body.length / bytesPerMs
       : null;
-    const what = { operation, method: "POST", path, key, body } as const;
+    const request = { operation, method: "POST", path, key, body } as const;
     const limits = { giveUpMs, silentMs, mayCopy, ...(onSilence && { onSilence }) };
-    const { reply, receivedAt } = await exchange(context, { ...options, ...what, ...limits });
+    const { reply, receivedAt } = await exchange(context, { ...options, ...request, ...limits });
     return { reply: parsed<ReplyFor<Id>>(operation, reply), receivedAt };
   } finally {
     share.release();
@@ -286,7 +286,7 @@ function mayBeCopied(operation: Operation, key: string | null): boolean {
   return operation !== "lease" && (key !== null || readOperations.includes(operation));
 }
 
-/** A 200 that is not JSON is not the server's. */
+/** A 200 that is not JSON does not come from the server. */
 function parsed<T>(operation: string, text: string): T {
   const reply = jsonOf(text);
   if (typeof reply === "object" && reply !== null) return reply as T;

@@ -1,4 +1,4 @@
-// A client whose server is unreachable reports it soon, and only once.
+// A client reports an unreachable server soon, and once.
 
 import { expect, spyOn, test } from "bun:test";
 import { type ClientOptions, createClient } from "./client.ts";
@@ -6,12 +6,12 @@ import type { Queue } from "./queue.ts";
 import { settled, stillTime } from "./testing/still-time.ts";
 import type { ClientNotice } from "./trouble.ts";
 
-const away = () =>
+const unreachable = () =>
   Promise.reject(Object.assign(new TypeError("fetch failed"), { code: "ECONNREFUSED" }));
 const done = () => Promise.resolve(Response.json({ code: 200, code_text: "OK", message: "" }));
 
 function setup(options: ClientOptions = {}) {
-  const server = { answer: away as () => Promise<Response> };
+  const server = { answer: unreachable as () => Promise<Response> };
   const notices: ClientNotice[] = [];
   const client = createClient({
     url: "http://nowhere.test:9090",
@@ -23,8 +23,8 @@ function setup(options: ClientOptions = {}) {
   return { server, notices, queue: client.queue("orders") };
 }
 
-/** Advances time in small steps, so that each pause ends on the way. */
-async function pass(time: { advance(ms: number): void }, ms: number): Promise<void> {
+/** Advances time in small steps, so that pauses between attempts end one by one. */
+async function advanceInSteps(time: { advance(ms: number): void }, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
     time.advance(100);
     await settled();
@@ -37,7 +37,7 @@ test("trouble: a server that is down is reported once within a second, although 
   const produced = [queue.produce("a"), queue.produce("b", { key: "b" }), queue.stats()];
   await settled();
   expect(notices).toEqual([]);
-  await pass(time, 1_000);
+  await advanceInSteps(time, 1_000);
   expect(notices).toEqual([
     {
       kind: "trouble",
@@ -47,15 +47,15 @@ test("trouble: a server that is down is reported once within a second, although 
     },
   ]);
   expect(notices[0]?.leftMs).toBeGreaterThan(298_000);
-  await pass(time, 10_000);
+  await advanceInSteps(time, 10_000);
   expect(notices).toHaveLength(1);
   server.answer = done;
-  await pass(time, 6_000);
+  await advanceInSteps(time, 6_000);
   await Promise.all(produced);
   // The next outage is reported again.
-  server.answer = away;
+  server.answer = unreachable;
   const again = queue.produce("c", { timeoutMs: 5_000 }).catch((error) => error.code);
-  await pass(time, 6_000);
+  await advanceInSteps(time, 6_000);
   expect(notices).toHaveLength(2);
   expect(await again).toBe("unavailable");
 });
@@ -66,18 +66,18 @@ test("trouble: a connection that breaks once is not reported", async () => {
   const produced = queue.produce("a");
   await settled();
   server.answer = done;
-  await pass(time, 1_000);
+  await advanceInSteps(time, 1_000);
   await produced;
   expect(notices).toEqual([]);
 });
 
-test("trouble: the default is a line on the console, and a throwing notice stops nothing", async () => {
+test("trouble: by default a line is printed, and a notice function that throws stops nothing", async () => {
   const warned = spyOn(console, "warn").mockImplementation(() => undefined);
   try {
     using time = stillTime();
     const { queue } = setup({ notice: undefined } as unknown as ClientOptions);
     void queue.produce("a").catch(() => undefined);
-    await pass(time, 1_000);
+    await advanceInSteps(time, 1_000);
     expect(warned.mock.calls).toEqual([
       [
         expect.stringMatching(
@@ -91,9 +91,9 @@ test("trouble: the default is a line on the console, and a throwing notice stops
       },
     });
     const produced = other.produce("a");
-    await pass(time, 1_000);
+    await advanceInSteps(time, 1_000);
     server.answer = done;
-    await pass(time, 3_000);
+    await advanceInSteps(time, 3_000);
     await produced;
     expect(warned).toHaveBeenCalledTimes(2);
   } finally {
@@ -101,7 +101,7 @@ test("trouble: the default is a line on the console, and a throwing notice stops
   }
 });
 
-test("trouble: a worker reports its own, and the client does not", async () => {
+test("trouble: a worker's calls are reported by the worker and not by the client", async () => {
   using time = stillTime();
   const { notices, queue } = setup();
   const kinds: string[] = [];
@@ -109,7 +109,7 @@ test("trouble: a worker reports its own, and the client does not", async () => {
     notice: ({ kind }) => void kinds.push(kind),
     processSignals: [],
   });
-  await pass(time, 15_000);
+  await advanceInSteps(time, 15_000);
   expect(kinds).toContain("trouble");
   expect(notices).toEqual([]);
   await worker.stop();
@@ -119,17 +119,17 @@ test.each([
   ["produce", (queue: Queue) => queue.produce("a")],
   // This call is never repeated.
   ["pause", (queue: Queue) => queue.pause()],
-])("trouble: no answer is reported after five seconds: %s", async (operation, call) => {
+])("trouble: a missing answer is reported after five seconds: %s", async (operation, call) => {
   using time = stillTime();
   const { server, notices, queue } = setup();
   server.answer = () => new Promise(() => undefined);
   void call(queue).catch(() => undefined);
-  await pass(time, 4_900);
+  await advanceInSteps(time, 4_900);
   expect(notices).toEqual([]);
-  await pass(time, 300);
+  await advanceInSteps(time, 300);
   expect(notices).toMatchObject([
     { operation, error: { message: "no answer from the server for 5000 ms" } },
   ]);
-  await pass(time, 30_000);
+  await advanceInSteps(time, 30_000);
   expect(notices).toHaveLength(1);
 });

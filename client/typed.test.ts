@@ -13,7 +13,7 @@ test("queue: its type parameter is the type of json in produce, lease and work",
   const jobs = createClient({ url: server.url }).queue<Job>("jobs");
   await jobs.create({ lease_timeout: "1m", expire_timeout: "1h" });
   await jobs.produce([{ json: { to: "ada" } }, { json: { to: "bob" } }]);
-  // @ts-expect-error: it is no job.
+  // @ts-expect-error: it is not a Job.
   const wrong = () => jobs.produce({ json: { too: "ada" } });
   expect(wrong).toBeFunction();
   const lease = await jobs.lease();

@@ -1,5 +1,5 @@
 // The worker with a real server: its guarantees about items, trouble, lapsing leases and its own
-// end. If an instant matters, the test waits for an event.
+// end. Tests wait for events instead of sleeping.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -34,21 +34,21 @@ function counting() {
   return { calls, fetch };
 }
 
-/** Like `counting`, and counts the extends whose answers the client has. */
+/** Records the extends, and counts those whose answers the client has. */
 function extending() {
   const asked: { readonly ids: readonly string[]; readonly lease_timeout: string | null }[] = [];
-  let heard = 0;
+  let answeredCount = 0;
   const fetch: Fetch = async (url, init) => {
     if (!url.endsWith(".extend")) return globalThis.fetch(url, init);
     asked.push(JSON.parse(String(init.body)));
     const response = await globalThis.fetch(url, init);
     const text = await response.text();
-    heard += 1;
+    answeredCount += 1;
     return new Response(text, response);
   };
-  /** Resolves once the client has the answers of so many extends. */
+  /** Resolves once the client has the answers of `count` extends. */
   const extended = async (count: number): Promise<void> => {
-    while (heard < count) await nextRound();
+    while (answeredCount < count) await nextRound();
     await settled();
   };
   return { asked, fetch, extended };
@@ -63,7 +63,7 @@ async function setup(change: Partial<QueueCreateRequest> = {}, options: ClientOp
   const queue = client.queue("orders");
   await queue.create({ lease_timeout: "1m", expire_timeout: "1h", dead_queue: "dead", ...change });
   const notices: WorkerNotice[] = [];
-  const quiet = {
+  const workOptions = {
     notice: (notice: WorkerNotice) => void notices.push(notice),
     processSignals: [],
   };
@@ -73,7 +73,7 @@ async function setup(change: Partial<QueueCreateRequest> = {}, options: ClientOp
     queue,
     dead,
     notices,
-    quiet,
+    workOptions,
     [Symbol.asyncDispose]: () => server.stop(),
   };
 }
@@ -105,7 +105,7 @@ test("worker: each item is handled once and completed, with few calls", async ()
       seen.push(item.text());
       if (seen.length === 500) all.resolve();
     },
-    { concurrency: 100, ...at.quiet },
+    { concurrency: 100, ...at.workOptions },
   );
   await all.promise;
   await worker.stop();
@@ -126,7 +126,7 @@ test("worker: waits for a paused queue without a notice, and continues when it i
   const handled = gate<string>();
   const worker = at.queue.work((item) => handled.resolve(item.text()), {
     timeoutMs: 10,
-    ...at.quiet,
+    ...at.workOptions,
   });
   for (let asked = 1; asked < 4; asked += 1) {
     await waitingLeases(at.queue, 1);
@@ -169,11 +169,11 @@ test("worker: handlers that end in one round of events share a complete and the 
       if (ends.length === 50) begun.shift()?.resolve();
       await promise;
     },
-    { concurrency: 50, ...at.quiet },
+    { concurrency: 50, ...at.workOptions },
   );
   const [first, second] = begun;
   await first?.promise;
-  // In separate rounds of events.
+  // The handlers end in separate rounds of events.
   for (const end of ends.splice(0)) setImmediate(end);
   await second?.promise;
   const stopped = worker.stop();
@@ -197,7 +197,7 @@ test("worker: concurrency limits running handlers, and nothing is leased in adva
       await new Promise<void>((resolve) => ends.push(resolve));
       running -= 1;
     },
-    { concurrency: 3, batch: 2, ...at.quiet },
+    { concurrency: 3, batch: 2, ...at.workOptions },
   );
   const [first, second] = begun;
   await first?.promise;
@@ -223,7 +223,7 @@ test("worker: an item whose handler throws is retried after the backoff, with on
       if (attempts.length < 3) throw new Error("not yet");
       done.resolve();
     },
-    { backoff: (item) => item.attempts * 10, ...at.quiet },
+    { backoff: (item) => item.attempts * 10, ...at.workOptions },
   );
   await done.promise;
   await worker.stop();
@@ -241,7 +241,7 @@ test("worker: the default backoff grows with the attempts and is jittered", asyn
       throw new Error("no");
     },
     {
-      ...at.quiet,
+      ...at.workOptions,
       notice: (notice) => {
         at.notices.push(notice);
         failed.resolve();
@@ -259,7 +259,7 @@ test("worker: DeadLetter sends an item to the dead queue, regardless of attempts
   await at.queue.produce({ utf8: "poison", reference: "r-1" });
   const worker = at.queue.work(() => {
     throw new DeadLetter("cannot be read");
-  }, at.quiet);
+  }, at.workOptions);
   const lease = await at.dead.lease();
   await worker.stop();
   expect(lease?.items.map((item) => [item.text(), item.reference])).toEqual([["poison", "r-1"]]);
@@ -274,7 +274,7 @@ test("worker: leases from an empty queue are repeated, without running the handl
   const handled = gate<string>();
   const worker = at.queue.work((item) => handled.resolve(item.text()), {
     timeoutMs: 15,
-    ...at.quiet,
+    ...at.workOptions,
   });
   for (let asked = 1; asked < 4; asked += 1) {
     await waitingLeases(at.queue, 1);
@@ -296,21 +296,21 @@ test.each([
     const { calls, fetch } = counting();
     await using at = await setup({ dead_queue: deadQueue, max_attempts: 2 }, { fetch });
     await at.queue.produce("x");
-    const told = gate();
+    const notified = gate();
     const worker = at.queue.work(
       () => {
         throw new Error("no paper");
       },
       {
-        ...at.quiet,
+        ...at.workOptions,
         backoff: () => 0,
         notice: (notice) => {
           at.notices.push(notice);
-          if (notice.kind !== "retried") told.resolve();
+          if (notice.kind !== "retried") notified.resolve();
         },
       },
     );
-    await told.promise;
+    await notified.promise;
     await worker.stop();
     const none = { completed: 0, dead: 0, removed: 0, released: 0, lost: 0, running: 0 };
     expect(worker.counts).toEqual({ ...none, retried: 1, [as]: 1 });
@@ -324,7 +324,7 @@ test.each([
   },
 );
 
-test("worker: items that fail finally at once share one queueInfo, and a stop waits for it", async () => {
+test("worker: items whose last attempts fail together share one queueInfo, and a stop waits for it", async () => {
   const asked = gate();
   const answered = gate();
   const counted = counting();
@@ -345,7 +345,7 @@ test("worker: items that fail finally at once share one queueInfo, and a stop wa
     if (begun === 5) all.resolve();
     await all.promise;
     throw new Error("no paper");
-  }, at.quiet);
+  }, at.workOptions);
   await asked.promise;
   const stopped = worker.stop();
   answered.resolve();
@@ -357,20 +357,20 @@ test("worker: items that fail finally at once share one queueInfo, and a stop wa
 test("worker: a DeadLetter without a dead queue is lost, and the item stays", async () => {
   await using at = await setup({ dead_queue: "" });
   await at.queue.produce("x");
-  const told = gate();
+  const notified = gate();
   const worker = at.queue.work(
     () => {
       throw new DeadLetter("cannot be read");
     },
     {
-      ...at.quiet,
+      ...at.workOptions,
       notice: (notice) => {
         at.notices.push(notice);
-        told.resolve();
+        notified.resolve();
       },
     },
   );
-  await told.promise;
+  await notified.promise;
   await worker.stop();
   expect(worker.counts).toMatchObject({ dead: 0, removed: 0, lost: 1 });
   const reason = expect.stringContaining("has no dead queue");
@@ -392,7 +392,7 @@ test("worker: ids that a 453 names are reported as lost, and the rest are comple
       if (leased.length === 20) all.resolve();
       await open.promise;
     },
-    { concurrency: 20, ...at.quiet },
+    { concurrency: 20, ...at.workOptions },
   );
   await all.promise;
   const ids = leased.slice(0, 3).map(({ id }) => id);
@@ -422,8 +422,8 @@ test("worker: a handler's signal is aborted before its lease lapses, in time for
       reasons.push(signal.reason);
       throw signal.reason;
     },
-    // Before the lease is extended for the first time.
-    { marginMs: 50_000, backoff: () => 0, ...at.quiet },
+    // The margin begins before the lease is extended for the first time.
+    { marginMs: 50_000, backoff: () => 0, ...at.workOptions },
   );
   await begun.promise;
   time.advance(9_900);
@@ -436,7 +436,7 @@ test("worker: a handler's signal is aborted before its lease lapses, in time for
   expect(worker.counts).toMatchObject({ completed: 1, retried: 1, lost: 0 });
 });
 
-test("worker: a job that outlasts its lease is done once", async () => {
+test("worker: a handler that outlasts its lease runs once", async () => {
   using time = stillTime();
   const { asked, fetch, extended } = extending();
   await using at = await setup({}, { fetch });
@@ -449,7 +449,7 @@ test("worker: a job that outlasts its lease is done once", async () => {
       if (attempts.length === 2) both.resolve();
       await open.promise;
     },
-    { concurrency: 2, ...at.quiet },
+    { concurrency: 2, ...at.workOptions },
   );
   await both.promise;
   // Long enough for the lease of a minute to lapse twice.
@@ -466,7 +466,7 @@ test("worker: a job that outlasts its lease is done once", async () => {
   expect(at.notices).toEqual([]);
 });
 
-test("worker: with leaseTimeout, items are held for it and extended by it at a third", async () => {
+test("worker: leaseTimeout sets the duration of leases and extensions, a third of which passes before each", async () => {
   using time = stillTime();
   const leaseTimeout = "30s";
   const { asked, fetch, extended } = extending();
@@ -488,7 +488,7 @@ test("worker: with leaseTimeout, items are held for it and extended by it at a t
       begun.resolve(Date.parse(item.lease_deadline));
       await open.promise;
     },
-    { concurrency: 1, leaseTimeout, ...at.quiet },
+    { concurrency: 1, leaseTimeout, ...at.workOptions },
   );
   const heldMs = (await begun.promise) - Date.now();
   // Stored instants are rounded up to the next millisecond.
@@ -522,7 +522,7 @@ test("worker: leases of one partition are extended in one call", async () => {
       begun += 1;
       await open.promise;
     },
-    { batch: 1, ...at.quiet },
+    { batch: 1, ...at.workOptions },
   );
   for (const text of numbered(10)) {
     await at.queue.produce(text);
@@ -530,7 +530,7 @@ test("worker: leases of one partition are extended in one call", async () => {
     // Each lease is due at another time.
     time.advance(1_000);
   }
-  // Until the first is due, and then for longer than any lease without an extension.
+  // Time passes until the first extension is due, and then for longer than a lease.
   time.advance(10_500);
   await extended(1);
   for (let count = 2; count <= 5; count += 1) {
@@ -564,7 +564,7 @@ test("worker: an outcome is reported repeatedly while its lease is extended", as
     },
   );
   await at.queue.produce("a");
-  const worker = at.queue.work(() => undefined, at.quiet);
+  const worker = at.queue.work(() => undefined, at.workOptions);
   while (refused === 0) await nextRound();
   // By the end of this loop the original lease would have lapsed.
   for (let count = 1; count <= 3; count += 1) {
@@ -586,7 +586,7 @@ test("worker: the signal of a lost item is aborted, and the other items of its l
   const { fetch, extended } = extending();
   await using at = await setup({}, { fetch });
   await at.queue.produce(["gone", "stays"]);
-  const told = gate<unknown>();
+  const notified = gate<unknown>();
   const both = gate();
   const open = gate();
   const begun: LeasedItem[] = [];
@@ -599,17 +599,17 @@ test("worker: the signal of a lost item is aborted, and the other items of its l
       if (begun.length === 2) both.resolve();
       if (item.text() === "stays") return open.promise;
       await aborted;
-      told.resolve(signal.reason);
+      notified.resolve(signal.reason);
       throw signal.reason;
     },
-    { concurrency: 2, ...at.quiet },
+    { concurrency: 2, ...at.workOptions },
   );
   await both.promise;
   const ids = begun.filter((item) => item.text() === "gone").map(({ id }) => id);
   await at.client.deleteItems({ queue_name: "orders", partition: 0, ids });
   // The extend reveals the loss; then the other item is extended alone.
   time.advance(21_000);
-  expect(await told.promise).toBeInstanceOf(LeaseLost);
+  expect(await notified.promise).toBeInstanceOf(LeaseLost);
   await extended(2);
   for (let count = 3; count <= 5; count += 1) {
     time.advance(21_000);
@@ -642,7 +642,7 @@ test("worker: an item whose lease has lapsed is not completed twice; its late ho
     // The first handler ends only once another worker has the item.
     if (item.attempts === 1) await second.promise;
     else second.resolve();
-  }, at.quiet);
+  }, at.workOptions);
   while (worker.counts.completed === 0 || worker.counts.lost === 0) await at.queue.inspect();
   await worker.stop();
   expect(worker.counts.completed).toBe(1);
@@ -652,7 +652,7 @@ test("worker: an item whose lease has lapsed is not completed twice; its late ho
   expect(await totalOf(at.queue)).toBe(0);
 });
 
-test("worker: the second of two with one clientId reports that and continues under another", async () => {
+test("worker: a second worker with the same clientId reports that and continues under another", async () => {
   await using at = await setup();
   const open = gate();
   const begun: string[] = [];
@@ -665,7 +665,7 @@ test("worker: the second of two with one clientId reports that and continues und
         if (begun.length === 2) both.resolve();
         await open.promise;
       },
-      { clientId: "shared", concurrency: 1, ...at.quiet },
+      { clientId: "shared", concurrency: 1, ...at.workOptions },
     );
   await at.queue.produce(["before", "before"]);
   const first = start();
@@ -705,7 +705,11 @@ test("worker: keeps its clientId unless its own unanswered lease may still wait"
   };
   await using at = await setup({}, { fetch, keys: false });
   await at.queue.produce(["a", "b"]);
-  const worker = at.queue.work(() => undefined, { clientId: "c", concurrency: 1, ...at.quiet });
+  const worker = at.queue.work(() => undefined, {
+    clientId: "c",
+    concurrency: 1,
+    ...at.workOptions,
+  });
   while (!hasBroken) await Bun.sleep(1);
   await waitingLeases(at.queue, 2);
   await worker.stop();
@@ -713,7 +717,7 @@ test("worker: keeps its clientId unless its own unanswered lease may still wait"
   expect(at.notices.map(({ kind }) => kind)).toEqual(["trouble"]);
 });
 
-test("stop: leases no more, lets handlers end, and reports the outcomes of their items", async () => {
+test("stop: the worker leases no more, lets handlers finish, and reports the outcomes of their items", async () => {
   await using at = await setup();
   await at.queue.produce(numbered(5));
   const open = gate();
@@ -725,7 +729,7 @@ test("stop: leases no more, lets handlers end, and reports the outcomes of their
       if (running === 2) begun.resolve();
       await open.promise;
     },
-    { concurrency: 2, ...at.quiet },
+    { concurrency: 2, ...at.workOptions },
   );
   await begun.promise;
   const stopped = Promise.all([worker.stop(), worker.stop()]);
@@ -739,7 +743,7 @@ test("stop: leases no more, lets handlers end, and reports the outcomes of their
 
 test("stop: a waiting lease is abandoned at once, and gets no items", async () => {
   await using at = await setup();
-  const worker = at.queue.work(() => undefined, at.quiet);
+  const worker = at.queue.work(() => undefined, at.workOptions);
   await waitingLeases(at.queue, 1);
   await worker.stop();
   await waitingLeases(at.queue, 0);
@@ -761,7 +765,7 @@ test("stop: the signal of a slow handler is aborted, and its item is released at
       await aborted;
       throw signal.reason;
     },
-    { concurrency: 1, drainMs: 10, ...at.quiet },
+    { concurrency: 1, drainMs: 10, ...at.workOptions },
   );
   await begun.promise;
   const stopped = worker.stop();
@@ -784,7 +788,7 @@ test("stop: items of a handler that hangs are released, and no longer extended",
       begun.resolve();
       await late.promise;
     },
-    { concurrency: 1, drainMs: 0, ...at.quiet },
+    { concurrency: 1, drainMs: 0, ...at.workOptions },
   );
   await begun.promise;
   const stopped = worker.stop();
@@ -795,7 +799,7 @@ test("stop: items of a handler that hangs are released, and no longer extended",
   const released = { completed: 0, released: 1, lost: 0, running: 0 };
   expect(worker.counts).toMatchObject(released);
   expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
-  // Longer than the time between two extends.
+  // More time passes than between two extends.
   time.advance(60_000);
   await settled();
   expect(calls["extend"]).toBeUndefined();
@@ -807,23 +811,23 @@ test("stop: items of a handler that hangs are released, and no longer extended",
 
 test("worker: the caller's signal stops it like stop()", async () => {
   await using at = await setup();
-  const leaving = new AbortController();
-  const worker = at.queue.work(() => undefined, { signal: leaving.signal, ...at.quiet });
+  const stopping = new AbortController();
+  const worker = at.queue.work(() => undefined, { signal: stopping.signal, ...at.workOptions });
   await waitingLeases(at.queue, 1);
-  leaving.abort();
+  stopping.abort();
   await worker.stopped;
-  const late = at.queue.work(() => undefined, { signal: leaving.signal, ...at.quiet });
+  const late = at.queue.work(() => undefined, { signal: stopping.signal, ...at.workOptions });
   await late.stopped;
 });
 
 test("worker: stops with the reason if it cannot continue", async () => {
   await using at = await setup();
-  const nowhere = at.client.queue("boats").work(() => undefined, at.quiet);
+  const nowhere = at.client.queue("boats").work(() => undefined, at.workOptions);
   expect(await nowhere.stopped.catch((error) => error)).toMatchObject({
     code: "invalid",
     message: "queue does not exist; no such queue named 'boats'",
   });
-  const worker = at.queue.work(() => undefined, at.quiet);
+  const worker = at.queue.work(() => undefined, at.workOptions);
   const stopped = worker.stopped.catch((error: unknown) => error);
   await waitingLeases(at.queue, 1);
   await at.queue.delete({ force: true });
@@ -843,7 +847,7 @@ test("worker: continues after a restart of the server, and handles each item onc
       if (seen.length === 20) all.resolve();
       await open.promise;
     },
-    { concurrency: 20, ...at.quiet },
+    { concurrency: 20, ...at.workOptions },
   );
   await half.promise;
   await at.server.stop();
@@ -859,20 +863,20 @@ test("worker: continues after a restart of the server, and handles each item onc
 });
 
 test("worker: trouble is reported long before the timeout of a lease", async () => {
-  const told = gate<WorkerNotice>();
+  const notified = gate<WorkerNotice>();
   const fetch: Fetch = () =>
     Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
   const client = createClient({ fetch, pace: { baseMs: 1, capMs: 1 } });
   const worker = client.queue("orders").work(() => undefined, {
     timeoutMs: 600_000,
-    notice: told.resolve,
+    notice: notified.resolve,
     processSignals: [],
   });
-  expect(await told.promise).toMatchObject({ kind: "trouble", error: { code: "unavailable" } });
+  expect(await notified.promise).toMatchObject({ kind: "trouble", error: { code: "unavailable" } });
   await worker.stop();
 });
 
-test("worker: after a kill of the server nothing is lost, and only lapsed items are handled again", async () => {
+test("worker: after the server is killed nothing is lost, and only lapsed items are handled again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-worker-"));
   const data = join(directory, "data");
   const options = { data, port: freePort(), flags: ["--shards", "1"] };
@@ -911,8 +915,8 @@ test("worker: after a kill of the server nothing is lost, and only lapsed items 
 const program = (url: string, workers: number): string => `
 import { createClient } from ${JSON.stringify(join(import.meta.dir, "index.ts"))};
 const queue = createClient({ url: ${JSON.stringify(url)} }).queue("orders");
-// After all listeners have run.
-process.once("SIGTERM", () => setTimeout(() => console.log("heard")));
+// Prints after all listeners have run.
+process.once("SIGTERM", () => setTimeout(() => console.log("signalled")));
 const ended = Promise.withResolvers();
 for (let count = 0; count < ${workers}; count += 1) {
   queue.work(async (item) => {
@@ -928,18 +932,18 @@ async function signalled(url: string, workers: number) {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const reader = child.stdout.getReader();
-  let said = "";
-  const hears = async (what: string): Promise<void> => {
-    while (!said.includes(what)) said += new TextDecoder().decode((await reader.read()).value);
+  let output = "";
+  const waitFor = async (text: string): Promise<void> => {
+    while (!output.includes(text)) output += new TextDecoder().decode((await reader.read()).value);
   };
-  await hears("begun one\n");
-  if (workers > 1) await hears("begun two\n");
+  await waitFor("begun one\n");
+  if (workers > 1) await waitFor("begun two\n");
   child.kill("SIGTERM");
-  await hears("heard\n");
+  await waitFor("signalled\n");
   return child;
 }
 
-async function leftIn({ client }: Awaited<ReturnType<typeof setup>>) {
+async function remainingIn({ client }: Awaited<ReturnType<typeof setup>>) {
   const page = { queue_name: "orders", partition: 0, pivot: "", limit: 9 };
   const { items } = await client.listItems(page);
   return items.map((item) => [atob(item.payload), item.is_leased]);
@@ -953,7 +957,7 @@ test("SIGTERM: the process drains, completes its items, and ends by that signal"
   await child.stdin.flush();
   await child.exited;
   expect(child.signalCode).toBe("SIGTERM");
-  expect(await leftIn(at)).toEqual([["two", false]]);
+  expect(await remainingIn(at)).toEqual([["two", false]]);
 });
 
 test("SIGTERM: a process with several workers ends when the last has drained", async () => {
@@ -964,17 +968,17 @@ test("SIGTERM: a process with several workers ends when the last has drained", a
   await child.stdin.flush();
   await child.exited;
   expect(child.signalCode).toBe("SIGTERM");
-  expect(await leftIn(at)).toEqual([["three", false]]);
+  expect(await remainingIn(at)).toEqual([["three", false]]);
 });
 
-test("SIGTERM: a second one ends the process at once, and its items stay leased", async () => {
+test("SIGTERM: a second signal ends the process at once, and its items stay leased", async () => {
   await using at = await setup();
   await at.queue.produce("one");
   const child = await signalled(at.server.url, 1);
   child.kill("SIGTERM");
   await child.exited;
   expect(child.signalCode).toBe("SIGTERM");
-  expect(await leftIn(at)).toEqual([["one", true]]);
+  expect(await remainingIn(at)).toEqual([["one", true]]);
 });
 
 test("worker: a failed item waits by the test clock of the server, however far it is ahead", async () => {
@@ -1007,7 +1011,7 @@ test("worker: a failed item waits by the test clock of the server, however far i
   await worker.stop();
 });
 
-test("work: impossible limits are refused", async () => {
+test("work: invalid limits are refused", async () => {
   const queue = createClient().queue("orders");
   expect(() => queue.work(() => undefined, { concurrency: 0 })).toThrow(
     "concurrency is invalid; expected a whole number from 1, got 0",
@@ -1020,21 +1024,21 @@ test("work: impossible limits are refused", async () => {
 test("worker: the message of a thrown error is the reason in the next lease and in the dead queue", async () => {
   await using at = await setup();
   await at.queue.produce([{ utf8: "a", headers: { tenant: "t" } }, "b"]);
-  const heard: (string | undefined)[] = [];
+  const reasons: (string | undefined)[] = [];
   const all = gate();
   const worker = at.queue.work(
     (item) => {
       if (item.text() === "b") throw new DeadLetter("no such account");
       expect(item.headers).toEqual({ tenant: "t" });
-      heard.push(item.reason);
+      reasons.push(item.reason);
       if (item.attempts === 1) throw new Error("é".repeat(2_000));
       all.resolve();
     },
-    { concurrency: 1, backoff: () => 0, ...at.quiet },
+    { concurrency: 1, backoff: () => 0, ...at.workOptions },
   );
   await all.promise;
   await worker.stop();
-  expect(heard).toEqual([undefined, `${"é".repeat(510)}…`]);
+  expect(reasons).toEqual([undefined, `${"é".repeat(510)}…`]);
   const [dead] = await Array.fromAsync(at.dead.find());
   expect(dead).toMatchObject({
     reason: "no such account",
