@@ -170,10 +170,14 @@ test("transact: completes and produces as standard input requests, all or nothin
   expect(await json("transact --key once", body)).toMatchObject({ produced: [{}] });
   expect((await holdfast("transact", body)).code).toBe(exitCodes.refused.code);
   expect((await outputs.lease({ batch: 2 }))?.items.map((item) => item.text())).toEqual(["b"]);
-  for (const wrong of ["", "{", "1"]) {
-    const { code, error } = await holdfast("transact", wrong);
+  for (const [input, fault] of [
+    ["", "there is nothing to do"],
+    ["{", "input is invalid"],
+    ["1", "input is invalid"],
+  ] as const) {
+    const { code, error } = await holdfast("transact", input);
     expect(code).toBe(exitCodes.usage.code);
-    expect(error).toContain("there is nothing to do; expected the JSON body of queue.transact");
+    expect(error).toContain(`${fault}; expected the JSON body of queue.transact`);
   }
   expect((await holdfast("transact", '{"commit": []}')).error).toContain(
     "commit is unknown; expected one of",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Command } from "commander";
-import { orServe } from "./command-line.ts";
+import { withDefaultCommand } from "./command-line.ts";
 import { createProgram } from "./program.ts";
 
 test.each([
@@ -14,8 +14,8 @@ test.each([
     ["serve", "--port", "1"],
   ],
   [["sreve"], ["sreve"]],
-])("orServe: %j", (words, command) => {
-  expect(orServe(words, (word) => word.startsWith("-"))).toEqual(command);
+])("withDefaultCommand: %j", (words, command) => {
+  expect(withDefaultCommand(words, (word) => word.startsWith("-"))).toEqual(command);
 });
 
 /** The help texts of a flag, with the commands that use each. */

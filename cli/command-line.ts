@@ -2,7 +2,7 @@
 // other commands, and they do not load the server.
 
 /** Inserts `serve` if there is no command: no words, or only flags of `serve`. */
-export function orServe(
+export function withDefaultCommand(
   words: readonly string[],
   isFlag: (word: string) => boolean,
 ): readonly string[] {

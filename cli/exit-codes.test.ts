@@ -77,13 +77,13 @@ test("exit codes: unreachable: nothing listens, unknown name, no TLS, untrusted 
   };
   const address = { port: 0, hostname: "127.0.0.1", reusePort: false } as const;
   const tls = { cert: sampleCertificate, key: sampleKey };
-  const secret = Bun.serve({ ...address, fetch, tls });
+  const secure = Bun.serve({ ...address, fetch, tls });
   const plain = Bun.serve({ ...address, fetch });
   try {
     for (const url of [
       "http://127.0.0.1:1",
       "http://no-such-host.invalid",
-      `https://localhost:${secret.port}`,
+      `https://localhost:${secure.port}`,
       `https://localhost:${plain.port}`,
     ]) {
       const { code, error } = await run(url, "produce", "orders", "a");
@@ -93,7 +93,7 @@ test("exit codes: unreachable: nothing listens, unknown name, no TLS, untrusted 
     }
     expect(answered).toBe(0);
   } finally {
-    await Promise.all([secret.stop(true), plain.stop(true)]);
+    await Promise.all([secure.stop(true), plain.stop(true)]);
   }
 });
 
@@ -115,15 +115,15 @@ test("exit codes: the outcome is unknown if the connection breaks before the ans
   }
 });
 
-test("exit codes: a refusal after an attempt without an answer says that the call may be done", async () => {
-  let asked = 0;
+test("exit codes: a refusal after an attempt without an answer states that the call may be done", async () => {
+  let calls = 0;
   const proxy = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     reusePort: false,
     fetch: () => {
-      asked += 1;
-      if (asked === 1) return new Response("bad gateway", { status: 502 });
+      calls += 1;
+      if (calls === 1) return new Response("bad gateway", { status: 502 });
       return Response.json({ code: 453, message: "not leased" }, { status: 453 });
     },
   });

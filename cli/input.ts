@@ -43,7 +43,7 @@ function withoutReturn(bytes: Uint8Array): Uint8Array {
 }
 
 export interface TextLine extends Line {
-  /** Trimmed. */
+  /** Without blanks around it. */
   readonly text: string;
 }
 
@@ -55,8 +55,8 @@ export async function* textLinesOf(
   expected: string,
 ): AsyncGenerator<TextLine> {
   for await (const line of linesOf(input)) {
-    const found = textLine(line, expected);
-    if (found.text !== "") yield found;
+    const decoded = textLine(line, expected);
+    if (decoded.text !== "") yield decoded;
   }
 }
 
@@ -69,7 +69,7 @@ export function textLine(line: Line, expected: string): TextLine {
   }
 }
 
-/** Input that is one JSON text over several lines. */
+/** Reads input that is one JSON text on several lines. */
 export async function wholeText(
   input: ReadableStream<Uint8Array>,
   expected: string,

@@ -37,8 +37,8 @@ async function ended(child: ReturnType<typeof start>) {
   return { code: await child.exited, out, error };
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(5);
+async function until(isReached: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isReached())) await Bun.sleep(5);
 }
 
 async function queueOf(name: string) {
@@ -80,7 +80,7 @@ test("bench: an interrupt deletes its queue", async () => {
 });
 
 test.each(["SIGINT", "SIGKILL"] as const)(
-  "export and import: continue after %s, and each item is there once",
+  "export and import: can be resumed after %s, and each item is stored once",
   async (signal) => {
     const from = await queueOf(`from-${signal}`);
     const texts = Array.from({ length: 3_000 }, (_, index) => `item ${index}`);
@@ -102,7 +102,7 @@ test.each(["SIGINT", "SIGKILL"] as const)(
     await until(async () => (await to.inspect()).queued > 0);
     importing.kill(signal);
     await importing.exited;
-    // Only answered calls are noted; the `source_id` prevents duplicates of an unanswered one.
+    // Only answered calls are recorded; the `source_id` prevents duplicates of an unanswered one.
     if (existsSync(`${path}.imported`))
       expect((await ended(start("import", to.name, file))).error).toContain("expected --resume");
     expect((await ended(start("import", to.name, file, "--resume"))).code).toBe(0);

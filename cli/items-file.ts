@@ -1,4 +1,4 @@
-// The format of a line of an export: a stored item with its place in the queue.
+// The format of a line of an export: a stored item with its partition and state.
 
 import type { StorageItem } from "../client/wire.ts";
 

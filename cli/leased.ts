@@ -27,7 +27,7 @@ export function leasedCommand(program: Command, name: string, description: strin
     .addHelpText("after", leasedHelp);
 }
 
-export interface Naming {
+interface LeaseArguments {
   readonly queue: string;
   readonly ids: string[];
   readonly partition: number | undefined;
@@ -41,11 +41,11 @@ interface LeaseCalls {
 }
 
 export async function forEachLease(
-  naming: Naming,
+  given: LeaseArguments,
   command: Command,
   { send, report }: LeaseCalls,
 ): Promise<void> {
-  const leases = await leasedOf(naming, command);
+  const leases = await leasedOf(given, command);
   let count = 0;
   try {
     for (const lease of leases) {
@@ -62,7 +62,7 @@ export async function forEachLease(
 
 /** One entry for each lease. */
 async function leasedOf(
-  { queue, ids, partition }: Naming,
+  { queue, ids, partition }: LeaseArguments,
   command: Command,
 ): Promise<readonly Leased[]> {
   if (ids.length > 0) {

@@ -70,7 +70,7 @@ test("--ca: a file that is absent or not a certificate is a usage error", async 
 
 test("http:// at a port that speaks TLS: the error says https://, and nothing is repeated", async () => {
   const url = `http://127.0.0.1:${server.port}`;
-  const told = `the server speaks HTTPS; expected a url with https://, got '${url}'`;
+  const hint = `the server speaks HTTPS; expected a url with https://, got '${url}'`;
   for (const words of [
     ["queues", "list"],
     ["produce", "orders", "a"],
@@ -78,11 +78,11 @@ test("http:// at a port that speaks TLS: the error says https://, and nothing is
   ]) {
     const { code, out, error } = await run(words, { HOLDFAST_URL: url });
     expect({ code, out }).toEqual({ code: exitCodes.unknown.code, out: "" });
-    expect(error).toStartWith(`error: the connection broke; ${told}\n`);
+    expect(error).toStartWith(`error: the connection broke; ${hint}\n`);
   }
   const client = createClient({ url });
   const failed = client.listQueues({ pivot: "", limit: 1 }).catch((error: unknown) => error);
-  expect(await failed).toMatchObject({ code: "unknown", message: expect.stringContaining(told) });
+  expect(await failed).toMatchObject({ code: "unknown", message: expect.stringContaining(hint) });
 });
 
 test("http:// at a port that speaks TLS, after another address has answered: the error says https://", async () => {
@@ -93,8 +93,8 @@ test("http:// at a port that speaks TLS, after another address has answered: the
   await client.listQueues({ pivot: "", limit: 1 });
   await plain.stop(true);
   const failed = client.listQueues({ pivot: "", limit: 1 }).catch((error: unknown) => error);
-  const told = `the server speaks HTTPS; expected a url with https://, got '${secure}'`;
-  expect(await failed).toMatchObject({ code: "unknown", message: expect.stringContaining(told) });
+  const hint = `the server speaks HTTPS; expected a url with https://, got '${secure}'`;
+  expect(await failed).toMatchObject({ code: "unknown", message: expect.stringContaining(hint) });
 });
 
 test("http:// at a port that closes connections without TLS: the error says only that", async () => {

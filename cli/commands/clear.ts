@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { bounds } from "../../openapi/bounds.ts";
-import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
+import { confirm, requireTerminal, yesMeaning } from "../confirm.ts";
 import { contextOf } from "../context.ts";
 import { countsText, totalOf } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
@@ -42,7 +42,7 @@ async function clear(queue_name: string, options: Options, command: Command): Pr
   }
   if (leased && !ready) throw new UsageError("--leased is invalid; expected --ready with it");
   const context = contextOf(command);
-  if (yes !== true && !dryRun) requireAsking(context);
+  if (yes !== true && !dryRun) requireTerminal(context);
   const kinds = { queue: ready, scheduled, retry: retried, destructive: leased };
   const guard = expect === undefined ? {} : { expect };
   const request = { queue_name, ...kinds, ...guard };

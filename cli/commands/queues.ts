@@ -7,7 +7,7 @@ import { HoldfastError, InvalidRequest } from "../../client/errors.ts";
 import { differencesOf } from "../../client/settings.ts";
 import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
+import { confirm, requireTerminal, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
 import { type Counts, countsOf, countsOfAll, countsText, totalOf } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
@@ -148,7 +148,7 @@ async function remove(
     const { counts = {} } = await client.deleteQueue({ ...request, dry_run: true });
     const lost = totalOf(counts);
     if (lost > 0) {
-      requireAsking(context);
+      requireTerminal(context);
       await confirm(context, `delete ${queue_name}: ${countsText(counts)} will be lost; continue?`);
     }
     request = { ...request, expect: lost };

@@ -38,7 +38,7 @@ determines the shard: {shop}.orders and {shop}.invoices are in one shard.`,
 
 const queueName = new RegExp(forms.queueName, "u");
 
-/** Adds a name to those given before. */
+/** Appends a name to the previous ones. */
 function queueNames(text: string, before: readonly string[] = []): readonly string[] {
   const { queueNameBytesMax: max } = bounds;
   if (queueName.test(text) && Buffer.byteLength(text) <= max) return [...before, text];
@@ -87,13 +87,11 @@ function rowsOf({ shards, queues }: ServerOverviewReply): readonly Row[] {
   });
 }
 
-const head = [
+const columns = [
   ...["shard", "state", "queues", "ready", "leased", "scheduled", "waiting"],
   ...["items/s", "commit p50", "p99", "log", "file"],
 ];
-const summed = [
-  ...(["queues", "ready", "leased", "scheduled", "waiting", "items_per_second"] as const),
-];
+const summed = ["queues", "ready", "leased", "scheduled", "waiting", "items_per_second"] as const;
 
 function formatRows({ table }: Context, rows: readonly Row[]): string {
   const cells = rows.map((row): Cell[] => [
@@ -105,11 +103,11 @@ function formatRows({ table }: Context, rows: readonly Row[]): string {
     bytesText(row.log_bytes),
     bytesText(row.file_bytes),
   ]);
-  if (rows.length === 1) return table(head, cells);
+  if (rows.length === 1) return table(columns, cells);
   const total = (key: (typeof summed)[number] | "log_bytes" | "file_bytes") =>
     rows.reduce((sum, row) => sum + row[key], 0);
   const up = rows.filter(({ state }) => state === "up").length;
-  return table(head, [
+  return table(columns, [
     ...cells,
     [
       ...["total", `${up} of ${rows.length} up`, ...summed.map(total), "", ""],

@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import type { Destination, TaskBegun, TaskInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
+import { confirm, requireTerminal, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
 import { type FilterOptions, filtered } from "../filter.ts";
 import { expectOption, type GuardOptions } from "../guard.ts";
@@ -82,7 +82,7 @@ export async function begin(
   { dryRun = false, expect, follow = false, yes }: TaskOptions,
   { queue_name, ask, deed }: Meant,
 ): Promise<void> {
-  if (!dryRun && yes !== true) requireAsking(context);
+  if (!dryRun && yes !== true) requireTerminal(context);
   const itemsText = (count: number) => `${counted(count, "item")} of ${queue_name}`;
   // With both `--expect` and `--yes` the count is not needed in advance.
   let bound = expect;

@@ -22,7 +22,10 @@ Reads ${expected}:
     )
     .action(async ({ key }: { readonly key?: string }, command: Command) => {
       const context = contextOf(command);
-      const reply = await context.client.transact(await piped(), key === undefined ? {} : { key });
+      const reply = await context.client.transact(
+        await readBody(),
+        key === undefined ? {} : { key },
+      );
       context.result(reply, () => {
         const rows = reply.produced.map(({ queue_name, partition, delivered }) => [
           ...[queue_name, partition ?? "", delivered ? "yes" : "soon"],
@@ -34,14 +37,15 @@ Reads ${expected}:
 }
 
 /** The server validates the body. */
-async function piped(): Promise<RequestFor<"transact">> {
+async function readBody(): Promise<RequestFor<"transact">> {
   const input = pipedInput();
   const text = input === null ? "" : await wholeText(input, expected);
+  if (text === "") throw new UsageError(`there is nothing to do; expected ${expected}`);
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value as RequestFor<"transact">;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new UsageError(`there is nothing to do; expected ${expected}`);
+  throw new UsageError(`input is invalid; expected ${expected}, got '${text.slice(0, 60)}'`);
 }
