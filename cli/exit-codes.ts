@@ -54,9 +54,9 @@ export class UsageError extends Error {
 
 /** A system error of a file is a usage error, because commands open only files of the user. */
 export function fileFaultOf(error: unknown): UsageError | null {
-  const isOfSystem =
+  const isSystemError =
     error instanceof Error && "syscall" in error && !(error instanceof HoldfastError);
-  if (!isOfSystem) return null;
+  if (!isSystemError) return null;
   return new UsageError(`file cannot be read or written; ${error.message}`);
 }
 

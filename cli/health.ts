@@ -1,7 +1,7 @@
-// The health words of queues, in the order of severity.
+// The values of `health` of queues, in the order of severity.
 
-/** The words of healthy queues, with their texts. */
-export const fine: Readonly<Record<string, string>> = {
+/** The texts of healthy values. */
+export const healthyTexts: Readonly<Record<string, string>> = {
   flows: "items flow, and there are no findings",
   idle: "there are no items, and clients wait for some",
   empty: "there are no items, and no client waits for any",
@@ -17,7 +17,14 @@ const severities = [
     "leases_lapsing",
     "dead_items",
   ],
-  ...["clearing", "paused", "at_limit", "all_leased", "all_scheduled", ...Object.keys(fine)],
+  ...[
+    "clearing",
+    "paused",
+    "at_limit",
+    "all_leased",
+    "all_scheduled",
+    ...Object.keys(healthyTexts),
+  ],
 ];
 
 export const severityOf = (health: string): number => severities.indexOf(health);

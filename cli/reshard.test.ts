@@ -135,7 +135,7 @@ test("reshard: data that cannot be resharded is refused", async () => {
     refused(`${expected}, got a backup, which restore copies into a data folder`),
   );
   expect(await reshard(data, 2)).toEqual(
-    refused("--shards is invalid; expected another number than the data have, got 2"),
+    refused("--shards is invalid; expected a number other than the current one, got 2"),
   );
   expect((await reshard(data, 65)).error).toContain("expected a whole number from 1 to 64");
   rmSync(join(data, "shard-1.db"));

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { HoldfastError } from "../../client/errors.ts";
 import type { QueueExplainReply, ServerOverviewReply } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
-import { fine, severityOf } from "../health.ts";
+import { healthyTexts, severityOf } from "../health.ts";
 import { wholeNumber } from "../option-parsers.ts";
 import { counted, escaped } from "../output.ts";
 import { noteUnreached } from "../unreached.ts";
@@ -66,7 +66,7 @@ function queuesWithFindings({
 }: ServerOverviewReply["queues"]): readonly string[] {
   return queue_name
     .map((name, index) => ({ name, health: health[index] ?? "" }))
-    .filter((one) => fine[one.health] === undefined)
+    .filter((one) => healthyTexts[one.health] === undefined)
     .sort((a, b) => severityOf(a.health) - severityOf(b.health))
     .map(({ name }) => name);
 }
@@ -86,7 +86,7 @@ async function explainedIfPresent(
 }
 
 function formatExplained({ queue_name, health, findings }: QueueExplainReply): string {
-  const about = fine[health];
+  const about = healthyTexts[health];
   const first = about === undefined ? `${queue_name}: ${health}` : `${queue_name}: ${about}`;
   const lines = findings.map(
     ({ what, since, text }) => `${what}, since ${since}\n  ${escaped(text)}`,

@@ -19,14 +19,14 @@ interface Options {
 }
 
 /** The last item of an earlier export. */
-interface Place {
+interface Position {
   readonly partition: number;
   readonly scheduled: boolean;
   readonly id: string;
 }
 
 interface Sink {
-  readonly after: Place | null;
+  readonly after: Position | null;
   readonly count: number;
   write(text: string): void;
   close(): void;
@@ -67,14 +67,14 @@ tail under a new id, and may be written twice or not at all. Stop consumers for 
     });
 }
 
-interface Exporting {
+interface ExportOptions {
   readonly context: Context;
   readonly queue: string;
   readonly sink: Sink;
   readonly page: number;
 }
 
-async function exportItems({ context, queue, sink, page }: Exporting): Promise<number> {
+async function exportItems({ context, queue, sink, page }: ExportOptions): Promise<number> {
   const { client } = context;
   const { logical_queues } = await client.stats({ queue_name: queue });
   const partitions = logical_queues.flatMap((logical) => logical.partitions);
@@ -98,9 +98,9 @@ async function exportItems({ context, queue, sink, page }: Exporting): Promise<n
 }
 
 /** `null` = the file already has the whole list. */
-function pivotAfter(after: Place | null, list: Omit<Place, "id">): string | null {
+function pivotAfter(after: Position | null, list: Omit<Position, "id">): string | null {
   if (after === null) return "";
-  const rank = (place: Omit<Place, "id">): number => place.partition * 2 + Number(place.scheduled);
+  const rank = (one: Omit<Position, "id">): number => one.partition * 2 + Number(one.scheduled);
   if (rank(list) === rank(after)) return after.id;
   return rank(list) < rank(after) ? null : "";
 }
@@ -114,15 +114,14 @@ async function sinkOf({ out, resume = false }: Options): Promise<Sink> {
   if (!resume && existsSync(out)) {
     throw new UsageError(`file exists; expected a new one, or --resume, got '${out}'`);
   }
-  const begun =
-    resume && existsSync(out) ? await readBegun(out) : { end: 0, count: 0, after: null };
+  const earlier = resume && existsSync(out) ? await readExported(out) : nothingExported;
   const file = openSync(out, resume && existsSync(out) ? "r+" : "w");
   // Removes an incomplete last line.
-  ftruncateSync(file, begun.end);
-  let end = begun.end;
+  ftruncateSync(file, earlier.end);
+  let { end } = earlier;
   return {
-    after: begun.after,
-    count: begun.count,
+    after: earlier.after,
+    count: earlier.count,
     write(text) {
       const bytes = Buffer.from(text);
       // On a full disk a write may be partial: continue until it is complete or fails.
@@ -140,23 +139,27 @@ async function sinkOf({ out, resume = false }: Options): Promise<Sink> {
 
 const expected = "an exported item";
 
-async function readBegun(
-  path: string,
-): Promise<{ end: number; count: number; after: Place | null }> {
-  let begun: { end: number; count: number; after: Place | null } = {
-    end: 0,
-    count: 0,
-    after: null,
-  };
+/** The complete lines of a file. */
+interface Exported {
+  /** Offset of the end of the last one, in bytes. */
+  readonly end: number;
+  readonly count: number;
+  readonly after: Position | null;
+}
+
+const nothingExported: Exported = { end: 0, count: 0, after: null };
+
+async function readExported(path: string): Promise<Exported> {
+  let exported = nothingExported;
   const { size } = Bun.file(path);
   for await (const line of linesOf(Bun.file(path).stream())) {
     // A last line without a line break is incomplete.
     if (line.end === size && !(await endsWithBreak(path, size))) break;
     const item = parsedLine(textLine(line, expected), expected) as ExportedItem;
     const { partition, scheduled, id } = item;
-    begun = { end: line.end, count: begun.count + 1, after: { partition, scheduled, id } };
+    exported = { end: line.end, count: exported.count + 1, after: { partition, scheduled, id } };
   }
-  return begun;
+  return exported;
 }
 
 async function endsWithBreak(path: string, size: number): Promise<boolean> {

@@ -21,7 +21,7 @@ interface Options {
 }
 
 /** The store to reshard, its name for people, and the flags of a server on it. */
-interface Place {
+interface Target {
   readonly store: Parameters<typeof countShards>[0];
   readonly name: string;
   readonly flags: string;
@@ -54,7 +54,7 @@ unchanged or moved completely. Run it as the owner of the data folder, or as roo
       } catch (error) {
         const reason = reasonOf(error);
         if (reason === null) throw error;
-        throw new UsageError(`${reason}; '${placeOf(options).name}'`);
+        throw new UsageError(`${reason}; '${targetOf(options).name}'`);
       }
     });
 }
@@ -67,7 +67,7 @@ function oneDatabase(url: string, before: string | undefined): string {
   );
 }
 
-function placeOf({ data, databaseUrl, databaseSchema: schema }: Options): Place {
+function targetOf({ data, databaseUrl, databaseSchema: schema }: Options): Target {
   if (databaseUrl !== undefined && data === undefined) {
     // The URL may hold a password.
     const flags = `--store postgres --database-schema ${schema}`;
@@ -82,7 +82,7 @@ function placeOf({ data, databaseUrl, databaseSchema: schema }: Options): Place 
 
 async function reshard(options: Options, isJson: boolean): Promise<void> {
   const { shards } = options;
-  const { store, name, flags } = placeOf(options);
+  const { store, name, flags } = targetOf(options);
   const output = openOutput(isJson);
   const before = await shardsBefore(options);
   const signal = interruption();
@@ -102,7 +102,7 @@ async function reshard(options: Options, isJson: boolean): Promise<void> {
 
 /** How many shards the data have; throws `UsageError` if they cannot be resharded. */
 async function shardsBefore(options: Options): Promise<number> {
-  const { store, name } = placeOf(options);
+  const { store, name } = targetOf(options);
   const flag = store.kind === "sqlite" ? "--data" : "--database-schema";
   const invalid = `${flag} is invalid; expected data of a server`;
   if (store.kind === "sqlite" && existsSync(join(store.directory, manifestName))) {
@@ -111,7 +111,7 @@ async function shardsBefore(options: Options): Promise<number> {
   const before = await countShards(store);
   if (before === 0) throw new UsageError(`${invalid}, got '${name}'`);
   if (before !== options.shards) return before;
-  const expected = "expected another number than the data have";
+  const expected = "expected a number other than the current one";
   throw new UsageError(`--shards is invalid; ${expected}, got ${before}`);
 }
 
@@ -120,6 +120,6 @@ function reasonOf(error: unknown): string | null {
   if (error instanceof DataFolderError) return error.message;
   if (!(error instanceof StoreError)) return null;
   const { message, fault, cause } = error;
-  const isTold = fault === "failed" && cause instanceof Error && cause.message !== "";
-  return isTold ? `${message}; ${cause.message}` : message;
+  const hasDetail = fault === "failed" && cause instanceof Error && cause.message !== "";
+  return hasDetail ? `${message}; ${cause.message}` : message;
 }
