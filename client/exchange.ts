@@ -50,11 +50,11 @@ export interface ExchangeLimits extends Pick<InnerOptions, "signal" | "leave"> {
 export async function waitForConnection(share: Semaphore, limits: ExchangeLimits): Promise<number> {
   throwIfAborted(limits);
   if (share.tryAcquire()) return 0;
-  const begunAt = steadyNow();
+  const startedAt = steadyNow();
   const cancellation = cancellationOf(limits);
   const isTaken = await share.acquire(cancellation.signal);
   cancellation.dispose();
-  if (isTaken) return steadyNow() - begunAt;
+  if (isTaken) return steadyNow() - startedAt;
   throwIfAborted(limits);
   const message = `no connection was free in time; expected one within ${Math.round(limits.giveUpMs)} ms`;
   throw new NotInTime({ operation: limits.operation, status: null, message });
@@ -86,7 +86,7 @@ export function exchange(endpoint: Endpoint, request: HttpRequest): Promise<Answ
     return send(endpoint, request, { base, isNewConnection: false, spentMs: 0, stops: [] });
   }
   const share = connections.of(operation);
-  const begunAt = steadyNow();
+  const startedAt = steadyNow();
   const wallClockAt = Date.now();
   return hedged({
     silentMs,
@@ -97,7 +97,7 @@ export function exchange(endpoint: Endpoint, request: HttpRequest): Promise<Answ
     begin: (address, stops) => {
       if (address === null)
         return send(endpoint, request, { base, isNewConnection: false, spentMs: 0, stops });
-      const spentMs = steadyNow() - begunAt;
+      const spentMs = steadyNow() - startedAt;
       return send(endpoint, request, { base: address, isNewConnection: true, spentMs, stops });
     },
     overtaken: (address) => hosts.leave(base, address),

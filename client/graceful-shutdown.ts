@@ -19,7 +19,7 @@ let draining = 0;
 export function drainBefore(signals: readonly string[], drain: () => Promise<void>): () => void {
   const process = thisProcess();
   if (process === null) return () => undefined;
-  const taken = signals.map((signal) => {
+  const registered = signals.map((signal) => {
     const onSignal = async (): Promise<void> => {
       remove();
       draining += 1;
@@ -32,7 +32,7 @@ export function drainBefore(signals: readonly string[], drain: () => Promise<voi
     return { signal, listener };
   });
   const remove = (): void => {
-    for (const { signal, listener } of taken) process.off(signal, listener);
+    for (const { signal, listener } of registered) process.off(signal, listener);
   };
   return remove;
 }

@@ -9,7 +9,7 @@ import type { ProduceItem, RequestFor, RetryItem, TransactReply } from "./wire.t
 /** A lease, for its unfinished items, or items of any leases. */
 export type Finished = Lease | LeasedItem | readonly LeasedItem[];
 
-/** Collects changes, of which the server then does all or none. */
+/** Collects changes, which the server then makes atomically. */
 export interface Transaction {
   complete(what: Finished): void;
   retry(what: Finished, how?: RetryOptions): void;
@@ -39,9 +39,9 @@ export class TransactionBuilder implements Transaction {
 
   complete(what: Finished): void {
     for (const item of itemsOf(what)) {
-      const place = this.#finish(item, "completed");
-      const key = keyOf(place);
-      const part = this.#complete.get(key) ?? { ...place, ids: [] };
+      const target = this.#finish(item, "completed");
+      const key = keyOf(target);
+      const part = this.#complete.get(key) ?? { ...target, ids: [] };
       this.#complete.set(key, part);
       part.ids.push(item.id);
     }
@@ -50,9 +50,9 @@ export class TransactionBuilder implements Transaction {
   retry(what: Finished, how: RetryOptions = {}): void {
     const fields = retryFields(how);
     for (const item of itemsOf(what)) {
-      const place = this.#finish(item, how.dead === true ? "dead" : "retried");
-      const key = keyOf(place);
-      const part = this.#retry.get(key) ?? { ...place, items: [] };
+      const target = this.#finish(item, how.dead === true ? "dead" : "retried");
+      const key = keyOf(target);
+      const part = this.#retry.get(key) ?? { ...target, items: [] };
       this.#retry.set(key, part);
       part.items.push({ id: item.id, ...fields });
     }

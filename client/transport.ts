@@ -171,11 +171,11 @@ async function sendCall<Id extends Operation>(
   const effect = key === null ? call.effect : "same";
   let endsAt = steadyNow() + timeoutMs;
   let followsUnknown = false;
-  let firstBegunAt = 0;
+  let firstStartedAt = 0;
   for (let attempt = 1; ; attempt += 1) {
-    const begunAt = steadyNow();
+    const startedAt = steadyNow();
     const wallClockAt = Date.now();
-    const leftMs = Math.max(endsAt - begunAt, bounds.requestTimeoutMsMin);
+    const leftMs = Math.max(endsAt - startedAt, bounds.requestTimeoutMsMin);
     const attemptMs = attempt === 1 ? timeoutMs : leftMs;
     try {
       const answered = await attemptCall(context, call, { key, attemptMs, isSame: followsUnknown });
@@ -186,8 +186,8 @@ async function sendCall<Id extends Operation>(
       const error = followsUnknown ? afterUnknown(cause, key) : cause;
       if (error.code === "unknown" && !followsUnknown) {
         followsUnknown = true;
-        firstBegunAt = wallClockAt;
-        if (key !== null) endsAt = Math.min(endsAt, begunAt + receiptsMs);
+        firstStartedAt = wallClockAt;
+        if (key !== null) endsAt = Math.min(endsAt, startedAt + receiptsMs);
       }
       if (attempt >= attemptsMax || !mayRepeat({ operation, effect, error: cause })) throw error;
       const askedMs = cause instanceof Busy ? cause.retryAfterMs : 0;
@@ -203,7 +203,7 @@ async function sendCall<Id extends Operation>(
       // At most half of the time left, so that the last attempt is close to the end.
       const pausedMs = Math.min(pauseMs(attempt, context.pace, context.random), spareMs / 2);
       await pause(askedMs + pausedMs, leave ?? signal);
-      if (followsUnknown && key !== null && isKeyForgotten(firstBegunAt)) throw error;
+      if (followsUnknown && key !== null && isKeyForgotten(firstStartedAt)) throw error;
     }
   }
 }
@@ -271,10 +271,10 @@ interface SilentCall extends Pick<OutgoingCall<Operation>, "operation" | "option
 /** Reports that the call has no answer yet, unless the server has answered since the call began. */
 function silenceReport({ trouble }: CallContext, { operation, options, leftMs }: SilentCall) {
   if (!reportsTrouble(options)) return null;
-  const begunAt = steadyNow();
+  const startedAt = steadyNow();
   return (): void => {
-    if (trouble.answeredAt >= begunAt) return;
-    const message = `no answer from the server for ${Math.round(steadyNow() - begunAt)} ms`;
+    if (trouble.answeredAt >= startedAt) return;
+    const message = `no answer from the server for ${Math.round(steadyNow() - startedAt)} ms`;
     const error = new OutcomeUnknown({ operation, status: null, message });
     trouble.report({ operation, error, leftMs });
   };
