@@ -5,7 +5,7 @@ import { messageName } from "./fields.ts";
 import { operations, pages } from "./operations.ts";
 import { Reply } from "./schemas.ts";
 
-const ofPages: readonly TSchema[] = Object.values(pages).flatMap(({ response }) =>
+const pageReplies: readonly TSchema[] = Object.values(pages).flatMap(({ response }) =>
   response === null ? [] : [response],
 );
 
@@ -13,14 +13,14 @@ const ofPages: readonly TSchema[] = Object.values(pages).flatMap(({ response }) 
 export const messages: ReadonlyMap<string, TSchema> = byName([
   Reply,
   ...Object.values(operations).flatMap(({ request, response }) => [request, response]),
-  ...ofPages,
+  ...pageReplies,
 ]);
 
 /** The messages in replies, of which some are in requests too. */
 export const replyMessages: ReadonlyMap<string, TSchema> = byName([
   Reply,
   ...Object.values(operations).map(({ response }) => response),
-  ...ofPages,
+  ...pageReplies,
 ]);
 
 function byName(schemas: readonly TSchema[]): ReadonlyMap<string, TSchema> {

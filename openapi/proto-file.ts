@@ -68,8 +68,8 @@ function messageText({ name, description, fields, reserved }: Message): string {
   const rows = Object.entries(fields).map(([key, field]) => {
     return `${wrapped(field.description, "  ")}\n  ${declared(key, field)}`;
   });
-  const kept = reserved.map((number) => `  reserved ${number};`);
-  return `${wrapped(description, "")}\nmessage ${name} {\n${[...kept, ...rows].join("\n")}\n}`;
+  const reservations = reserved.map((number) => `  reserved ${number};`);
+  return `${wrapped(description, "")}\nmessage ${name} {\n${[...reservations, ...rows].join("\n")}\n}`;
 }
 
 function declared(key: string, { number, kind, isList, hasPresence }: Field): string {
