@@ -35,7 +35,7 @@ test.each([basePath, `${basePath}/`, ""])(
   },
 );
 
-test("base path: requests below it are counted as the operations that they are", async () => {
+test("base path: requests under it are counted by operation", async () => {
   const counted = async () => {
     const text = await (await get(`${basePath}/metrics`)).text();
     const line = /^holdfast_requests_total\{operation="whoAmI",code="200"\} (\d+)$/m.exec(text);
@@ -67,7 +67,7 @@ test("base path: probes, wrong methods and unknown paths", async () => {
   }
 });
 
-test("base path: the page of the API asks below it, and its document names it", async () => {
+test("base path: the API page loads everything from under it, and the document has it in its servers", async () => {
   const page = await (await get(`${basePath}/swagger`)).text();
   const [, script = ""] = /src="([^"]*scalar[^"]*)"/.exec(page) ?? [];
   expect(script).toStartWith(`${basePath}/swagger/`);
@@ -95,12 +95,12 @@ test.each([
   ["/a b", false],
   ["/a//b", false],
   ["/{a}", false],
-])("base path: %j is one: %j", (given, isOne) => {
+])("base path: %j is valid: %j", (given, isValid) => {
   const argv = given === "" ? [] : ["--base-path", given];
   const read = readConfig({ argv, env: {}, readFile: () => "" });
-  if (read.ok) expect([isOne, read.config.basePath]).toEqual([true, given]);
+  if (read.ok) expect([isValid, read.config.basePath]).toEqual([true, given]);
   else {
-    expect([isOne, read.faults]).toEqual([
+    expect([isValid, read.faults]).toEqual([
       false,
       [`--base-path is invalid; expected a path such as /holdfast, got ${JSON.stringify(given)}`],
     ]);

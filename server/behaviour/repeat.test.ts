@@ -20,8 +20,8 @@ async function call(app: RunningApp, id: OperationId, body: object, key?: string
   };
 }
 
-/** Makes the call twice; the second reply is the same, and is marked as replayed. */
-async function twice(app: RunningApp, id: OperationId, body: object, key = "k") {
+/** Makes the call callTwice; the second reply is the same, and is marked as replayed. */
+async function callTwice(app: RunningApp, id: OperationId, body: object, key = "k") {
   const first = await call(app, id, body, key);
   expect(first).toMatchObject({ code: 200, replayed: null });
   expect(await call(app, id, body, key)).toEqual({ ...first, replayed: "true" });
@@ -30,16 +30,19 @@ async function twice(app: RunningApp, id: OperationId, body: object, key = "k") 
 
 test("idempotency: every operation with a key takes effect once and has the same reply each time", async () => {
   await using app = await run();
-  await twice(app, "produce", { ...timed, items: ["a", "b", "c", "d"].map((utf8) => ({ utf8 })) });
+  await callTwice(app, "produce", {
+    ...timed,
+    items: ["a", "b", "c", "d"].map((utf8) => ({ utf8 })),
+  });
   const request = { ...timed, client_id: "one", batch_size: 4 };
-  const { partition, items } = await twice(app, "lease", request);
+  const { partition, items } = await callTwice(app, "lease", request);
   const [a, b, c, d] = items.map(({ id }: { id: string }) => id);
   const held = { queue_name: "orders", partition };
-  await twice(app, "extend", { ...held, ids: [a, b], lease_timeout: "2h" });
-  await twice(app, "complete", { ...held, request_timeout: "1m", ids: [a] });
-  await twice(app, "retry", { ...held, items: [{ id: b }] });
-  await twice(app, "release", { ...held, ids: [c] });
-  const transact = await twice(app, "transact", {
+  await callTwice(app, "extend", { ...held, ids: [a, b], lease_timeout: "2h" });
+  await callTwice(app, "complete", { ...held, request_timeout: "1m", ids: [a] });
+  await callTwice(app, "retry", { ...held, items: [{ id: b }] });
+  await callTwice(app, "release", { ...held, ids: [c] });
+  const transact = await callTwice(app, "transact", {
     request_timeout: "1m",
     complete: [{ ...held, ids: [d] }],
     produce: [{ queue_name: "orders", items: [{ utf8: "e" }] }],
@@ -48,10 +51,10 @@ test("idempotency: every operation with a key takes effect once and has the same
     produced: [{ queue_name: "orders", partition: 0, delivered: true }],
   });
   await app.create("dead");
-  await twice(app, "redrive", { queue_name: "dead", limit: 5 });
-  await twice(app, "repair", { queue_name: "dead", action: "delete", filter: {} }, "l");
+  await callTwice(app, "redrive", { queue_name: "dead", limit: 5 });
+  await callTwice(app, "repair", { queue_name: "dead", action: "delete", filter: {} }, "l");
   const imported = { queue_name: "orders", partition: 0, items: [{ payload: "ZA==" }] };
-  await twice(app, "importItems", imported);
+  await callTwice(app, "importItems", imported);
   const { partitions } = JSON.parse((await call(app, "stats", { queue_name: "orders" })).text)
     .logical_queues[0];
   expect(partitions[0]).toMatchObject({ total: 4, total_leased: 0 });
@@ -59,13 +62,13 @@ test("idempotency: every operation with a key takes effect once and has the same
   expect(keyed).toHaveLength(10);
 });
 
-test("a replayed produce returns the duplicates of the first", async () => {
+test("idempotency: a replayed produce returns the duplicates of the first", async () => {
   await using app = await run();
   await call(app, "updateQueue", { queue_name: "orders", unique_for: "1h" });
   const items = [{ unique_key: "a" }, { unique_key: "a" }, { unique_key: "b" }];
-  const first = await twice(app, "produce", { ...timed, items });
+  const first = await callTwice(app, "produce", { ...timed, items });
   expect(first).toMatchObject({ duplicates: [1] });
-  expect(await twice(app, "produce", { ...timed, items }, "other")).toMatchObject({
+  expect(await callTwice(app, "produce", { ...timed, items }, "other")).toMatchObject({
     duplicates: [0, 1, 2],
   });
 });
@@ -83,9 +86,9 @@ test("idempotency: request_timeout and client_id are not part of the compared re
 });
 
 test.each([
-  ["of another request", "k", "idempotency key is taken; 'k' was used with another request"],
+  ["that another request used", "k", "idempotency key is taken; 'k' was used with another request"],
   [
-    "that is none",
+    "that is invalid",
     "a b",
     'idempotency key is invalid; expected 1 to 255 visible ASCII characters, got "a b"',
   ],
@@ -107,7 +110,7 @@ test("idempotency: without a key each call takes effect", async () => {
   expect(JSON.parse(stats.text).logical_queues[0].partitions[0].total).toBe(2);
 });
 
-test("in protobuf it is the same header, and the same call as in JSON", async () => {
+test("idempotency: in protobuf the header is the same, and a call repeats one in JSON", async () => {
   await using app = await run();
   const items = [{ utf8: "a" }];
   await call(app, "produce", { ...timed, items }, "k");
