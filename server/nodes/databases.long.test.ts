@@ -139,7 +139,7 @@ test("each database has its own part of the shards, and any node accepts calls f
   }
 });
 
-test("a database is unreachable: every node serves the queues of the other without delay", async () => {
+test("while a database is unreachable, every node serves the queues of the other without delay", async () => {
   const [near, away] = [nameIn(first, "near"), nameIn(second, "away")];
   for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
   for (const node of nodes) await queueOf(node, away).produce("before");
@@ -159,7 +159,7 @@ test("a database is unreachable: every node serves the queues of the other witho
   for (const node of nodes) expect(node.log()).toContain("database 2");
 });
 
-test("no node reaches a database: the queues of the other are served, and no shard changes its owner", async () => {
+test("while no node reaches a database, the queues of the other are served, and no shard changes its owner", async () => {
   const [near, away] = [nameIn(first, "kept"), nameIn(second, "cut")];
   for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
   for (const node of nodes) await queueOf(node, away).produce("before");
@@ -181,7 +181,7 @@ test("no node reaches a database: the queues of the other are served, and no sha
   expect(ofFirst(await cluster.ownerRows())).toEqual(ofFirst(before));
 });
 
-test("one node does not reach a database: it keeps its shards of the other, and forwards calls for both", async () => {
+test("a node that does not reach a database keeps its shards of the other, and forwards calls for both", async () => {
   const { owner, near, away } = await ownerInBoth("held");
   for (const name of [near, away]) await queueOf(owner, name).create(settings);
   const before = await cluster.ownerRows();

@@ -55,7 +55,7 @@ function checked(live: readonly NodeRow[], { url, isRequested }: DrainRequest): 
   if (node === undefined) throw noSuchNode(url, live);
   const others = acceptingNodes(live.filter((one) => one !== node && !one.isDrainRequested));
   if (isRequested && others.length === 0) {
-    const message = `node cannot be drained; no node but '${url}' takes shards`;
+    const message = `node cannot be drained; no node except '${url}' takes shards`;
     throw new HttpError("last_node", message);
   }
   return node;

@@ -389,7 +389,7 @@ async function threeNodes() {
   return { world, a, b, c };
 }
 
-test("requestDrain: by any node, for any: it hands over its shards one after the other and accepts none until that is undone", async () => {
+test("requestDrain: any node can request it of any; that node hands over its shards one after the other, and accepts none until it is undone", async () => {
   const { world, a, b, c } = await threeNodes();
   expect(await world.request(b, { url: a.url, isRequested: true })).toBe("draining: true");
   const held = new Set<number>();
@@ -433,7 +433,7 @@ test("requestDrain: refused if no other node could take the shards", async () =>
   for (const { url } of [a, b]) {
     expect(await world.request(b, { url, isRequested: true })).toBe("draining: true");
   }
-  const refusal = "node cannot be drained; no node but 'http://c' takes shards";
+  const refusal = "node cannot be drained; no node except 'http://c' takes shards";
   for (const member of [a, b, c]) {
     expect(await world.request(member, { url: c.url, isRequested: true })).toBe(refusal);
   }
@@ -456,7 +456,7 @@ test("requestDrain: a draining node takes the shards over while no other node co
   expect(a.membership.unserved).toBe(null);
 });
 
-test("requestDrain: of all nodes at once, before any has read the rows: the shards stay shared out", async () => {
+test("requestDrain: if it is requested of all nodes before any has read the rows, the shards stay shared out", async () => {
   const { world } = await threeNodes();
   for (const member of world.members) world.write(member, true);
   await world.advance(5_000);
@@ -585,7 +585,7 @@ test("after a failover to a database whose clock was ahead, owners keep their sh
   expect(world.takeovers).toBe(takeovers);
 });
 
-test("whatever happens to nodes, no shard has two owners, and in the end all are shared out", async () => {
+test("under random faults no shard has two owners, and in the end all are shared out", async () => {
   for (let seed = 1; seed <= 6; seed += 1) {
     const world = new World(7);
     const random = seededRandom(seed);

@@ -22,12 +22,12 @@ test("advance: a node refuses it like a server without a test clock", async () =
     openNodes: [() => database.openNodes(host)],
     clock: host.clock,
     connect: () => {
-      throw new Error("no other node is there");
+      throw new Error("there is no other node");
     },
     statusElsewhere: { now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] },
-    createEngine: ({ ownership, now, ...place }) =>
+    createEngine: ({ ownership, now, ...shardOptions }) =>
       new ShardEngine<string>({
-        ...{ ...place, shardCount: 1, clock: host.clockFrom(now), durability: "full" },
+        ...{ ...shardOptions, shardCount: 1, clock: host.clockFrom(now), durability: "full" },
         renderLeased: () => "",
         openStore: (shard) =>
           database.openStore(host, shard, { ownership, acknowledged: new Map() }),

@@ -18,7 +18,7 @@ const call: Call = {
 };
 const done = { is: "done", text: '"é"', isReplayed: false } as const;
 
-test("a torn frame of answers closes the connection, and loses its calls", async () => {
+test("a torn frame of answers closes the connection, and its calls are lost", async () => {
   const clock = new VirtualClock(0);
   const sent: string[] = [];
   const unreached: string[] = [];
@@ -37,11 +37,13 @@ test("a torn frame of answers closes the connection, and loses its calls", async
   );
   const wire = events as unknown as WireEvents;
   wire.opened();
-  const asked = [1, 2].map(() => peer.call(call, new AbortController(), Number.POSITIVE_INFINITY));
+  const outcomes = [1, 2].map(() =>
+    peer.call(call, new AbortController(), Number.POSITIVE_INFINITY),
+  );
   await clock.settle();
   expect(sent).toEqual([encodeCalls([1, 2].map((number) => ({ number, call })))]);
   wire.received('a20,1,3,"é"0,');
-  expect(await Promise.all(asked)).toEqual([{ is: "lost" }, { is: "lost" }]);
+  expect(await Promise.all(outcomes)).toEqual([{ is: "lost" }, { is: "lost" }]);
   expect(unreached).toEqual(["Error: frame is torn; expected 20 characters, got 9"]);
   expect([closed, peer.isOver]).toEqual([1, true]);
 });
@@ -52,8 +54,8 @@ test("a torn frame of calls closes the connection, and starts no call", async ()
   const log: Log = { ...silentLog, error: (event) => errors.push(event) };
   const router = {
     isLeaving: false,
-    serve: (asked: Call) => {
-      served.push(asked);
+    serve: (received: Call) => {
+      served.push(received);
       return Promise.resolve(done);
     },
   };

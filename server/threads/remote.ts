@@ -14,7 +14,7 @@ import { threadOf } from "./placement.ts";
 /** Calls about the server as a whole have no client that could hang up. */
 const neverAborts = new AbortController();
 
-/** The routes of a shard of the other thread; `null`: the routes of the server as a whole. */
+/** The routes of a shard of the other thread; `null` = the routes of the server as a whole. */
 export function routesOver(link: Link, shard: number | null): Routes {
   const routes = Object.keys(operations).map((id) => [
     id,
@@ -47,8 +47,9 @@ export function routesOfAll(
   return Array.from({ length: config.shards }, (_, shard) => routesOf(shard));
 }
 
-export function wholeOver(link: Link): Omit<OperationHandlers, "routes"> {
-  const whole = (
+/** The handlers of the server's pages, over the main thread. */
+export function pageHandlersOver(link: Link): Omit<OperationHandlers, "routes"> {
+  const page = (
     operation: "health" | "readyz" | "metrics" | "backup",
     identity: KeyIdentity | null = null,
   ) => {
@@ -56,12 +57,12 @@ export function wholeOver(link: Link): Omit<OperationHandlers, "routes"> {
     const call = { operation, shard: null, body: "", requestKey: null };
     return link.call({ ...call, ...identityOf(caller) }, caller);
   };
-  const json = async (reply: ReturnType<typeof whole>) => jsonResponse((await reply).text);
+  const json = async (reply: ReturnType<typeof page>) => jsonResponse((await reply).text);
   return {
-    health: () => json(whole("health")),
-    ready: () => json(whole("readyz")),
-    metrics: async () => (await whole("metrics")).text,
-    backup: (identity) => json(whole("backup", identity)),
+    health: () => json(page("health")),
+    ready: () => json(page("readyz")),
+    metrics: async () => (await page("metrics")).text,
+    backup: (identity) => json(page("backup", identity)),
   };
 }
 

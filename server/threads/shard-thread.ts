@@ -24,7 +24,7 @@ import { engineOptionsOf } from "../storage/engine-options.ts";
 import { Link, type LinkPort } from "./link.ts";
 import type { ShardMethods, ThreadMethods, ThreadStart } from "./messages.ts";
 import { shardsOf, threadOf } from "./placement.ts";
-import { byShard, routesOfAll, routesOver, wholeOver } from "./remote.ts";
+import { byShard, pageHandlersOver, routesOfAll, routesOver } from "./remote.ts";
 import type { RpcMessage, Target } from "./rpc.ts";
 
 declare const self: Worker;
@@ -47,7 +47,8 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
     if (link === undefined) throw new Error("a call names a thread that does not exist");
     return link;
   };
-  const away = (shard: number) => linkTo(threadOf(shard, config)).rpc.remote<OtherShard>(shard);
+  const remoteShard = (shard: number) =>
+    linkTo(threadOf(shard, config)).rpc.remote<OtherShard>(shard);
   const clock = systemClock();
   const misplaced = async (): Promise<never> => {
     throw new Error("calls about all shards go to the main thread");
@@ -55,7 +56,7 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
   const engines: ShardEngines<string> = createEngines(shardsOf(thread, config), {
     ...engineOptionsOf(config, log, { clock }),
     whole: { backup: misplaced, advance: misplaced, close: misplaced },
-    reach: (shard) => engines.find((one) => one.shard === shard)?.other ?? away(shard),
+    reach: (shard) => engines.find((one) => one.shard === shard)?.other ?? remoteShard(shard),
   });
   const audit = { log, now: () => clock.now() };
   const here = shardsHere(engines, { audit, machine: serverHostInfo(config) });
@@ -80,7 +81,7 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
   }
   const shards = routesOfAll(own, config, linkTo);
   const handlers: OperationHandlers = {
-    ...wholeOver(linkTo(0)),
+    ...pageHandlersOver(linkTo(0)),
     routes: { ...routesOver(linkTo(0), null), ...shardedRoutes(shards) },
   };
   return linkTo(0);

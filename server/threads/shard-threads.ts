@@ -180,17 +180,17 @@ export class ShardThreads {
     );
     const text = async (response: Response | Promise<Response>) =>
       new JsonText(await (await response).text());
-    const wholes = {
+    const pages = {
       health: () => text(handlers.health()),
       readyz: () => text(handlers.ready()),
       backup: ({ identity }: Caller) => text(handlers.backup(identity)),
       metrics: async () => new JsonText(await handlers.metrics(gauges())),
     };
     this.#answer = (call, caller) => {
-      const whole = wholes[call.operation as keyof typeof wholes];
-      if (whole === undefined) return answer(call, caller);
+      const page = pages[call.operation as keyof typeof pages];
+      if (page === undefined) return answer(call, caller);
       return answerOf(
-        Promise.resolve().then(() => whole(caller)),
+        Promise.resolve().then(() => page(caller)),
         caller,
       );
     };
@@ -315,13 +315,13 @@ function notUp({ shards, ...last }: EngineStatus): EngineStatus {
 
 /** The status of a thread that has never reported one. */
 function unreported(other: EngineStatus, shards: readonly number[]): EngineStatus {
-  const [like] = other.shards;
-  const blank = like === undefined ? [] : shards.map((shard) => ({ ...blankOf(like), shard }));
+  const [sample] = other.shards;
+  const blank = sample === undefined ? [] : shards.map((shard) => ({ ...blankOf(sample), shard }));
   return { ...other, shards: blank, queues: [], waitingLeases: 0 };
 }
 
 /** An empty status, with the histogram bounds of another shard. */
-function blankOf(like: ShardStatus): ShardStatus {
+function blankOf(sample: ShardStatus): ShardStatus {
   const empty = ({ bounds, counts }: Histogram) => ({
     bounds,
     counts: counts.map(() => 0),
@@ -330,8 +330,8 @@ function blankOf(like: ShardStatus): ShardStatus {
   return {
     ...{ shard: 0, up: false, full: false, restarts: 0, failures: 0, commits: 0 },
     ...{ itemsCommitted: 0, walBytes: 0, fileBytes: 0, quarantined: 0, miscounted: 0, receipts: 0 },
-    itemsPerCommit: empty(like.itemsPerCommit),
-    commitSeconds: empty(like.commitSeconds),
+    itemsPerCommit: empty(sample.itemsPerCommit),
+    commitSeconds: empty(sample.commitSeconds),
   };
 }
 

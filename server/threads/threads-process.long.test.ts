@@ -157,7 +157,7 @@ test("start: a damaged store of a thread is reported as by one thread, and no fi
   expect(outputs).toEqual(Array.from({ length: 2 }, () => `${text}; data folder 'data'\n`));
 });
 
-test("start: two servers that start at once on the same data; one of them has all of it", async () => {
+test("start: of two servers that start at once on the same data, one gets all of it", async () => {
   const data = inFolder("twice");
   for (let round = 0; round < 5; round += 1) {
     const both = await Promise.allSettled([start(data), start(data)]);

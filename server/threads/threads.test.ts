@@ -326,7 +326,7 @@ test("tasks, actions and items are found by their ids through any thread", async
   expect(new Set(cancels.map(({ body }) => body.reason))).toEqual(new Set(["no_such_task"]));
 });
 
-test("what happened to items is the same at every thread", async () => {
+test("every thread reports the same history of items", async () => {
   for (const shard of shards) {
     const queue = queueOf(shard, "told");
     await calls.createQueue(queue);
@@ -395,7 +395,7 @@ test("refusals are the same as with one thread", async () => {
     expect(body).toMatchObject({ status: "ok", shards: shardCount, shards_up: shardCount });
 });
 
-test.each(shards)("protobuf is the same by every thread; shard %p", async (shard) => {
+test.each(shards)("every thread answers protobuf in the same way; shard %p", async (shard) => {
   const queue = queueOf(shard, "protobuf");
   await calls.createQueue(queue);
   const type = "application/protobuf";

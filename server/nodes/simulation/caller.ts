@@ -59,7 +59,7 @@ function taskOf({ queue, ids, filter, perSecond, limit, dryRun }: TaskRequest) {
   return { queue_name: queue, ...which, per_second: perSecond, limit, dry_run: dryRun };
 }
 
-function begun({ reply, replayed }: Replied): TaskBegun {
+function taskReply({ reply, replayed }: Replied): TaskBegun {
   const { task_id: taskId, matched } = reply as wire.TaskBegun;
   return { taskId, matched, destinations: [], replayed };
 }
@@ -85,7 +85,7 @@ export class NodeCaller {
     if (route === undefined) throw new Error(`the node has no route for ${operation}`);
     const client = signal === undefined ? new AbortController() : { signal };
     const caller = new Caller({ client, requestKey: requestKey ?? null });
-    // JSON, as on the wire.
+    // Converts the body as the wire would.
     const reply = await route(JSON.parse(JSON.stringify(body)) as never, caller);
     const parsed = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
     return { reply: parsed, replayed: caller.isReplayed };
@@ -110,8 +110,8 @@ export class NodeCaller {
       request_timeout: ms(requestTimeoutMs),
       lease_timeout: leaseTimeoutMs == null ? null : ms(leaseTimeoutMs),
     };
-    const how = { ...keyed(requestKey), ...(signal === undefined ? {} : { signal }) };
-    const { reply, replayed } = await this.#call("lease", body, how);
+    const options = { ...keyed(requestKey), ...(signal === undefined ? {} : { signal }) };
+    const { reply, replayed } = await this.#call("lease", body, options);
     const { partition, max_attempts: maxAttempts, items } = reply as wire.LeaseReply;
     return { queue, partition, maxAttempts, replayed, items: items.map(leasedItem) };
   }
@@ -170,13 +170,13 @@ export class NodeCaller {
   }
 
   async redrive(request: RedriveRequest) {
-    return begun(await this.#call("redrive", taskOf(request), keyed(request.requestKey)));
+    return taskReply(await this.#call("redrive", taskOf(request), keyed(request.requestKey)));
   }
 
   async repair(request: RepairRequest) {
     const { action, state, holder, reason, requestKey } = request;
     const body = { ...taskOf(request), action, state, holder, reason };
-    return begun(await this.#call("repair", body, keyed(requestKey)));
+    return taskReply(await this.#call("repair", body, keyed(requestKey)));
   }
 
   async createQueue(settings: QueueSettings): Promise<void> {
@@ -230,13 +230,13 @@ function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
   const { id, kind, encoding, reference, attempts, lease_deadline: until, bytes } = item;
   const leaseDeadline = Date.parse(until);
   const { headers, origin_id: origin, reason, death, origin_queue: queue, redriven } = item;
-  const { origin_attempts: died, origin_created_at: createdAt } = item;
+  const { origin_attempts: originAttempts, origin_created_at: createdAt } = item;
   const past = {
     ...(origin !== undefined && { origin }),
     ...(reason !== undefined && { reason }),
     ...(death !== undefined && { death: death as "failed" | "expired" | "rejected" }),
     ...(queue !== undefined && { queue }),
-    ...(died !== undefined && { attempts: died }),
+    ...(originAttempts !== undefined && { attempts: originAttempts }),
     ...(createdAt !== undefined && { createdAt: Date.parse(createdAt) }),
     ...(redriven !== undefined && { redriven }),
   };

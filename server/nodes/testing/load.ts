@@ -22,19 +22,19 @@ const rules = { leaseTimeoutMs: 1_000, maxAttempts: 20, shardsFail: true } as co
 /** A node waits for the new owner before it forwards a call again. */
 const forwardedAgainMsMin = 50;
 
-/** Resolves once that many more items were completed. */
+/** Resolves once `items` more items are completed. */
 export type Progress = (items: number) => Promise<void>;
 
 export interface Answer {
   readonly verb: Entry["verb"];
-  /** 0: the connection broke. */
+  /** 0 = the connection broke. */
   readonly status: number;
   readonly refusal?: string;
 }
 
-export interface Judged {
+export interface Verdict {
   readonly faults: readonly string[];
-  /** Of all calls. */
+  /** The answers to all calls. */
   readonly answers: readonly Answer[];
   readonly figures: Readonly<Record<string, number>>;
   /** Items that the database lost after they were leased. */
@@ -42,8 +42,8 @@ export interface Judged {
 }
 
 /**
- * The answers with other statuses than these. A lease may also be answered 504: what is granted just
- * before its `request_timeout` ends may be committed too late for the node that forwarded it.
+ * The answers with an unexpected status. A lease may also be answered 504: items granted just before
+ * its `request_timeout` ends may be committed too late for the node that forwarded it.
  */
 export function unexpected(answers: readonly Answer[], expected: readonly number[]): Answer[] {
   return answers.filter(
@@ -64,14 +64,14 @@ function eachOf(cluster: Cluster): ServerAddress {
 }
 
 /**
- * `disturb` returns what the database lost by it, if anything. `address`: where clients find the
+ * `disturb` returns the commits that the database lost, if any. `address`: where clients find the
  * nodes; by default they use each node in turn.
  */
 export async function underLoad(
   cluster: Cluster,
   disturb: (progress: Progress) => Promise<Loss> | Promise<void>,
   address: ServerAddress = eachOf(cluster),
-): Promise<Judged> {
+): Promise<Verdict> {
   await createQueues(address, { partitions: 3, ...rules });
   // Created in advance, because the database might lose a queue that the load creates itself.
   await createRedriveQueues(address);
