@@ -10,7 +10,7 @@ import { HealthMonitor } from "./insight/health-monitor.ts";
 import { Overview } from "./insight/overview.ts";
 import { queueInspection, queueStats, shardStatus } from "./insight/queue-stats.ts";
 import { Search } from "./insight/search.ts";
-import { checkSeries, SeriesKeeper } from "./insight/series.ts";
+import { checkSeries, SeriesRecorder } from "./insight/series.ts";
 import { Leases } from "./leases.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
@@ -187,7 +187,7 @@ function partsOf<Items>(
 export class ShardEngine<Items> implements api.Engine<Items> {
   readonly shard: number;
   readonly #options: EngineOptions<Items>;
-  readonly #series: SeriesKeeper;
+  readonly #series: SeriesRecorder;
   #sampleTimer: Timer | null = null;
   /** `null` before `load`. */
   #loaded: Parts<Items> | null = null;
@@ -201,7 +201,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     this.#options = options;
     this.shard = options.shard;
     const bytes = shareOf(options.seriesBytes ?? 0, options.shardCount);
-    this.#series = new SeriesKeeper(bytes, options.clock.now());
+    this.#series = new SeriesRecorder(bytes, options.clock.now());
   }
 
   get #parts(): Parts<Items> {

@@ -1,4 +1,4 @@
-// Shards that do not open, or that end while they open, leave nothing behind.
+// A failed start leaves nothing behind, and an advance survives a reopening of all shards.
 
 import { expect, test } from "bun:test";
 import type { Backend } from "../stores/backend.ts";
@@ -62,7 +62,7 @@ test("start: if the second shard fails to start, the first one stops too", async
         read: (plan: Parameters<typeof store.read>[0]) => store.read(plan),
         close: () => store.close(),
         commit: async () => {
-          throw new StoreError("damaged", "it was told to fail");
+          throw new StoreError("damaged", "injected failure");
         },
       };
       return { ...backend, store: failing };
@@ -118,17 +118,17 @@ const script = `
     openStore: async (shard) => {
       const backend = openMemoryStore({ tag: "0123456789A" + shard });
       if (shard === 0) return backend;
-      const commit = async () => { await Bun.sleep(50); throw new StoreError("failed", "told to"); };
+      const commit = async () => { await Bun.sleep(50); throw new StoreError("failed", "injected failure"); };
       const { store } = backend;
-      return { ...backend, store: { load: (what) => store.load(what), read: (wants) => store.read(wants), close: () => store.close(), commit } };
+      return { ...backend, store: { load: (what) => store.load(what), read: (plan) => store.read(plan), close: () => store.close(), commit } };
     },
   }).catch((cause) => console.log("start failed:", cause.message));
 `;
 
 test("start: a process whose start fails ends by itself", async () => {
   const child = Bun.spawn(["bun", "-e", script], { cwd: import.meta.dir, stdout: "pipe" });
-  const ended = await Promise.race([child.exited, Bun.sleep(15_000).then(() => "still runs")]);
+  const ended = await Promise.race([child.exited, Bun.sleep(15_000).then(() => "still running")]);
   child.kill();
-  expect(await new Response(child.stdout).text()).toBe("start failed: told to\n");
+  expect(await new Response(child.stdout).text()).toBe("start failed: injected failure\n");
   expect(ended).toBe(0);
 }, 20_000);

@@ -135,7 +135,7 @@ export class Leases<Items> {
       },
       timeUp: () => {
         if (machine.now() < deadline) return;
-        if (!lease.isGranted) lease.settle(this.#nothingIn(queue));
+        if (!lease.isGranted) lease.settle(this.#emptyReason(queue));
         else lease.timer = machine.at(deadline + limits.leaseStallMsMax, stalled);
       },
     };
@@ -182,12 +182,13 @@ export class Leases<Items> {
     shard.lines.join(lease, true);
     lease.timeUp();
   }
+
   /** Why a lease was granted nothing by its deadline. */
-  #nothingIn(queue: LogicalQueue): Failure {
+  #emptyReason(queue: LogicalQueue): Failure {
     const { clock, shard } = this.#options;
     const { pause } = queue.definition;
     if (pause?.lease === true) return pausedLease(pause);
-    // Then it is unknown whether the queue has items.
+    // Without the shard it is unknown whether the queue has items.
     if (!shard().isUp) return unreachableLease;
     const isLimited = queue.balance.leaseFrom >= 0 && queue.itemsAllowed(clock.now()) <= 0;
     return isLimited ? limitedLease : emptyLease;

@@ -55,7 +55,7 @@ function engineOf({ shard, clock, reach = () => other }: Placed, folder: string 
           value: (changes: Parameters<typeof backend.store.commit>[0]) => {
             if (!isLost) return backend.store.commit(changes);
             isLost = false;
-            return Promise.reject(new StoreError("lost", "told to"));
+            return Promise.reject(new StoreError("lost", "injected failure"));
           },
         },
       });

@@ -44,10 +44,10 @@ export async function findNewest<Where>(
   const found: Newest<Where>["found"][number][] = [];
   let looked = 0;
   while (found.length < limit) {
-    // A line whose next item is unknown may have the newest.
-    for (let blind = blindOf(open); blind.length > 0; blind = blindOf(open)) {
+    // A line whose next item is unknown may have the newest one.
+    for (let unread = unreadOf(open); unread.length > 0; unread = unreadOf(open)) {
       if (looked >= limits.findLooksMax) return ended(open, { found, looked });
-      const counts = await Promise.all(blind.slice(0, atOnceMax).map((reader) => reader.look()));
+      const counts = await Promise.all(unread.slice(0, atOnceMax).map((reader) => reader.look()));
       looked += counts.reduce((sum, count) => sum + count, 0);
     }
     const next = newestOf(open);
@@ -57,22 +57,22 @@ export async function findNewest<Where>(
   return ended(open, { found, looked });
 }
 
-function blindOf<Where>(readers: readonly Reader<Where>[]): Reader<Where>[] {
-  return readers.filter(({ isBlind }) => isBlind);
+function unreadOf<Where>(readers: readonly Reader<Where>[]): Reader<Where>[] {
+  return readers.filter(({ needsRead }) => needsRead);
 }
 
 function ended<Where>(
   readers: readonly Reader<Where>[],
-  told: Omit<Newest<Where>, "lines">,
+  result: Omit<Newest<Where>, "lines">,
 ): Newest<Where> {
   const left = readers.filter(({ isOver }) => !isOver);
-  return { ...told, lines: left.map(({ where, before }) => ({ where, before })) };
+  return { ...result, lines: left.map(({ where, before }) => ({ where, before })) };
 }
 
 function newestOf<Where>(readers: readonly Reader<Where>[]): Reader<Where> | null {
   let newest: Reader<Where> | null = null;
   for (const reader of readers) {
-    if (!reader.isOver && (newest === null || reader.cameAt > newest.cameAt)) newest = reader;
+    if (!reader.isOver && (newest === null || reader.queuedAt > newest.queuedAt)) newest = reader;
   }
   return newest;
 }
@@ -83,7 +83,7 @@ class Reader<Where> {
   readonly #lookBack: LookBack<Where>;
   /** Found but not taken, newest first. */
   #items: MatchedItem[] = [];
-  /** Read back to here; 0 = there are no more. */
+  /** Items from this number on were read; 0 = all were. */
   #to: number;
   #back: number = limits.findTurnLooks;
 
@@ -98,8 +98,8 @@ class Reader<Where> {
     return this.#items.length === 0 && this.#to === 0;
   }
 
-  /** Its next item is unknown. */
-  get isBlind(): boolean {
+  /** The next item is unknown. */
+  get needsRead(): boolean {
     return this.#items.length === 0 && this.#to > 0;
   }
 
@@ -108,13 +108,13 @@ class Reader<Where> {
     return next === undefined ? this.#to : (placeOf(next.id)?.seq ?? 0) + 1;
   }
 
-  get cameAt(): number {
+  get queuedAt(): number {
     return this.#items[0]?.queuedAt ?? 0;
   }
 
   take(): MatchedItem {
     const item = this.#items.shift();
-    assert(item !== undefined, "an item was taken of a line that has none");
+    assert(item !== undefined, "an item was taken from a line that has none");
     return item;
   }
 

@@ -5,7 +5,7 @@ import { Observations } from "../model/histogram.ts";
 import { type CounterName, noCounters } from "../model/queue-counters.ts";
 import { seededRandom } from "../simulation/seeded-random.ts";
 import type { LogicalQueue } from "../state/queue.ts";
-import { coarseMs, fineMs, SeriesKeeper, seriesNames, shardSeriesNames } from "./series.ts";
+import { coarseMs, fineMs, SeriesRecorder, seriesNames, shardSeriesNames } from "./series.ts";
 
 const mb = 1024 * 1024;
 const start = 1_700_000_040_000;
@@ -55,12 +55,12 @@ class FakeShard {
 
 class Bench {
   now = start;
-  readonly keeper: SeriesKeeper;
+  readonly recorder: SeriesRecorder;
   readonly queues: FakeQueue[] = [];
   shard = new FakeShard();
 
   constructor(bytes = mb, queues = 1) {
-    this.keeper = new SeriesKeeper(bytes, start);
+    this.recorder = new SeriesRecorder(bytes, start);
     for (let index = 0; index < queues; index += 1) this.queues.push(new FakeQueue(index));
   }
 
@@ -70,7 +70,7 @@ class Bench {
       each(index);
       this.now += fineMs;
       const { now, shard } = this;
-      this.keeper.sample({ queues: this.queues.map(({ queue }) => queue), shard, now });
+      this.recorder.sample({ queues: this.queues.map(({ queue }) => queue), shard, now });
     }
   }
 
@@ -78,7 +78,7 @@ class Bench {
     name: SeriesName | ShardSeriesName,
     { queue, ...how }: { queue?: FakeQueue; shard?: number; from?: number; stepMs?: number } = {},
   ): Series & { readonly points: readonly number[] } {
-    const series = this.keeper.read({ names: [name], ...how }, queue?.queue);
+    const series = this.recorder.read({ names: [name], ...how }, queue?.queue);
     return { ...series, points: series.values[0] ?? [] };
   }
 }
@@ -139,9 +139,9 @@ test("series: a second sample of a point changes nothing", () => {
   bench.pass(2, produce);
   produce();
   const now = bench.now + fineMs - 1;
-  bench.keeper.sample({ queues: [queue.queue], shard: bench.shard, now });
+  bench.recorder.sample({ queues: [queue.queue], shard: bench.shard, now });
   expect(bench.read("produced", { queue }).points).toEqual([2, 2]);
-  expect(bench.keeper.nextAt).toBe(bench.now + fineMs);
+  expect(bench.recorder.nextAt).toBe(bench.now + fineMs);
 });
 
 test.each([1, 2, 3])(
@@ -262,14 +262,14 @@ test("series: the shard takes its bytes before the queues", () => {
   });
   const kept = bench.queues.map((queue) => bench.read("produced", { queue }).since !== null);
   expect(kept).toEqual([true, false]);
-  expect(bench.keeper.bytes).toBeLessThanOrEqual(bytes);
+  expect(bench.recorder.bytes).toBeLessThanOrEqual(bytes);
 });
 
 test("series: a queue without activity takes no bytes", () => {
   const bench = new Bench(mb, 50);
   const [busy, ...idle] = bench.queues as [FakeQueue, ...FakeQueue[]];
   bench.pass(3, () => count(busy, "produced", 1));
-  expect(bench.keeper.bytes).toBe(2 * columnBytes);
+  expect(bench.recorder.bytes).toBe(2 * columnBytes);
   expect(bench.read("produced", { queue: idle[0] as FakeQueue }).since).toBeNull();
 });
 
@@ -279,7 +279,7 @@ test("series: memory is bounded, and a much busier queue replaces the least busy
   const kept = () => bench.queues.map((queue) => bench.read("produced", { queue }).since !== null);
   bench.pass(20, () => {
     for (const [place, queue] of bench.queues.entries()) queue.counters.produced += 10 + place;
-    expect(bench.keeper.bytes).toBeLessThanOrEqual(bytes);
+    expect(bench.recorder.bytes).toBeLessThanOrEqual(bytes);
   });
   // They are about as busy as the others, so the earlier ones stay.
   expect(kept()).toEqual([true, true, true, true, ...Array(6).fill(false)]);
@@ -332,10 +332,10 @@ test("series: a deleted queue frees its bytes", () => {
     first.counters.produced += 1;
     second.counters.produced += 1;
   });
-  expect(bench.keeper.bytes).toBe(3 * columnBytes);
+  expect(bench.recorder.bytes).toBe(3 * columnBytes);
   bench.queues.shift();
   bench.pass(1);
-  expect(bench.keeper.bytes).toBe(2 * columnBytes);
+  expect(bench.recorder.bytes).toBe(2 * columnBytes);
 });
 
 test("series: a queue that is reloaded from its store continues its series", () => {
@@ -345,5 +345,5 @@ test("series: a queue that is reloaded from its store continues its series", () 
   bench.queues[0] = again;
   bench.pass(1, () => count(again, "produced", 2));
   expect(bench.read("produced", { queue: again }).points).toEqual([5, 5, 2]);
-  expect(bench.keeper.bytes).toBe(2 * columnBytes);
+  expect(bench.recorder.bytes).toBe(2 * columnBytes);
 });

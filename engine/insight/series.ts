@@ -27,12 +27,11 @@ interface Measure {
   readonly unit: number;
 }
 
-const ofQueue: readonly Measure[] = [
+const queueMeasures: readonly Measure[] = [
   ...counterNames.map((name) => ({ name, by: "count", unit: 1 }) as const),
   ...gaugeNames.map((name) => ({ name, by: "gauge", unit: 1 }) as const),
 ];
-/** In KiB, because files grow beyond 4 GiB. */
-const ofShard: readonly Measure[] = [
+const shardMeasures: readonly Measure[] = [
   ...(["commits", "items_committed"] as const).map(
     (name) => ({ name, by: "count", unit: 1 }) as const,
   ),
@@ -40,10 +39,11 @@ const ofShard: readonly Measure[] = [
     (name) => ({ name, by: "peak", unit: 1 }) as const,
   ),
   ...(["file_bytes", "log_bytes"] as const).map(
+    // In KiB, because files grow beyond 4 GiB.
     (name) => ({ name, by: "gauge", unit: 1024 }) as const,
   ),
 ];
-export const shardSeriesNames = ofShard.map(({ name }) => name as ShardSeriesName);
+export const shardSeriesNames = shardMeasures.map(({ name }) => name as ShardSeriesName);
 
 /** Between two samples. */
 export const fineMs = 10_000;
@@ -51,16 +51,16 @@ export const coarseMs = 60_000;
 const finePoints = 360;
 const coarsePoints = 1_440;
 /** Fine points in the whole period. */
-const pointsOfDay = (coarsePoints * coarseMs) / fineMs;
+const finePointsPerDay = (coarsePoints * coarseMs) / fineMs;
 /** One more, for the current minute. */
-const coarseRing = coarsePoints + 1;
-const columnBytes = 4 * (finePoints + coarseRing);
+const coarseLength = coarsePoints + 1;
+const columnBytes = 4 * (finePoints + coarseLength);
 /** The shard and all queues together: both take precedence over any queue. */
-const firstBytes = columnBytes * (ofQueue.length + ofShard.length);
+const reservedBytes = columnBytes * (queueMeasures.length + shardMeasures.length);
 /** Queues that get memory in one sample: hundreds at once would cause a noticeable delay. */
 const newcomersMax = 64;
 /** Decay of a queue's weight per 10 s: half in 10 min. */
-const weightKept = 0.5 ** (1 / 60);
+const weightDecay = 0.5 ** (1 / 60);
 const valueMax = 2 ** 32 - 1;
 
 export function checkSeries(
@@ -92,7 +92,7 @@ export function checkSeries(
 
 class Column {
   readonly fine = new Uint32Array(finePoints);
-  readonly coarse = new Uint32Array(coarseRing);
+  readonly coarse = new Uint32Array(coarseLength);
   readonly measure: Measure;
   #last = 0;
 
@@ -104,7 +104,7 @@ class Column {
   put(point: number, skipped: number, value: number): void {
     const { by, unit } = this.measure;
     const kept = Math.min(valueMax, Math.max(0, Math.round(value / unit)));
-    for (let back = Math.min(skipped, pointsOfDay); back > 0; back -= 1) {
+    for (let back = Math.min(skipped, finePointsPerDay); back > 0; back -= 1) {
       this.#set(point - back, by === "gauge" ? this.#last : 0);
     }
     this.#set(point, kept);
@@ -113,7 +113,7 @@ class Column {
 
   #set(point: number, value: number): void {
     this.fine[point % finePoints] = value;
-    const index = Math.floor((point * fineMs) / coarseMs) % coarseRing;
+    const index = Math.floor((point * fineMs) / coarseMs) % coarseLength;
     const { by } = this.measure;
     const isFirst = (point * fineMs) % coarseMs === 0;
     const before = isFirst || by === "gauge" ? 0 : (this.coarse[index] as number);
@@ -169,7 +169,7 @@ class Track {
   }
 }
 
-const noTrack = new Track(0, ofQueue);
+const noTrack = new Track(0, queueMeasures);
 
 /** The state of a queue between two samples. */
 interface SeriesQueue {
@@ -199,7 +199,7 @@ interface Sample {
   readonly now: number;
 }
 
-export class SeriesKeeper {
+export class SeriesRecorder {
   readonly #bytesMax: number;
   readonly #shard: Track;
   #shardCounts: ShardCounts = { commits: 0, items: 0, times: [] };
@@ -219,8 +219,8 @@ export class SeriesKeeper {
   constructor(bytesMax: number, now: number) {
     this.#bytesMax = bytesMax;
     this.#point = Math.floor(now / fineMs) - 1;
-    this.#total = new Track(this.#point + 1, ofQueue);
-    this.#shard = new Track(this.#point + 1, ofShard);
+    this.#total = new Track(this.#point + 1, queueMeasures);
+    this.#shard = new Track(this.#point + 1, shardMeasures);
   }
 
   get bytes(): number {
@@ -260,10 +260,10 @@ export class SeriesKeeper {
   #observeShard(counters: SeenCounters): Float64Array {
     const known = this.#shardCounts;
     const { commits, itemsCommitted: items, commitSeconds, fileBytes, walBytes } = counters;
-    const times = commitSeconds.counts.map((count, at) => since(known.times[at] ?? 0, count));
+    const times = commitSeconds.counts.map((count, at) => increase(known.times[at] ?? 0, count));
     const [p50, p99] = [0.5, 0.99].map((share) => quantile(commitSeconds.bounds, times, share));
     this.#shardCounts = { commits, items, times: [...commitSeconds.counts] };
-    const counted = [since(known.commits, commits), since(known.items, items)];
+    const counted = [increase(known.commits, commits), increase(known.items, items)];
     return Float64Array.of(...counted, (p50 ?? 0) * 1e6, (p99 ?? 0) * 1e6, fileBytes, walBytes);
   }
 
@@ -277,7 +277,7 @@ export class SeriesKeeper {
     let events = 0;
     for (let index = 0; index < counterNames.length; index += 1) {
       const name = counterNames[index] as CounterName;
-      const happened = since(known.counters[index] as number, counters[name]);
+      const happened = increase(known.counters[index] as number, counters[name]);
       known.counters[index] = counters[name];
       values[index] = happened;
       events += happened;
@@ -287,7 +287,7 @@ export class SeriesKeeper {
     const gauges = [ready, leased, scheduled + retried, queue.line.size, ageMs / 1_000];
     values.set(gauges, counterNames.length);
     // An idle queue with items weighs more than an empty one.
-    known.weight = known.weight * weightKept + events + Math.min(1, ready + leased);
+    known.weight = known.weight * weightDecay + events + Math.min(1, ready + leased);
     return known;
   }
 
@@ -298,25 +298,25 @@ export class SeriesKeeper {
     if (known.track === null) {
       if (needed === 0) return;
       this.#newcomers += 1;
-      known.track = new Track(point, ofQueue);
+      known.track = new Track(point, queueMeasures);
     }
     const { track } = known;
     this.#bytes += needed;
     track.put(point, track.since === point ? 0 : skipped, values);
   }
 
-  /** Whether there is room for it now; if not, the queue has lost its own. */
-  #makeRoom(wanting: SeriesQueue, needed: number): boolean {
-    const bytesMax = this.#bytesMax - firstBytes;
+  /** Drops less busy queues. `false` = they do not suffice, and the queue lost its own track. */
+  #makeRoom(queue: SeriesQueue, needed: number): boolean {
+    const bytesMax = this.#bytesMax - reservedBytes;
     while (this.#bytes + needed > bytesMax) {
       this.#leastBusy ??= [...this.#known.values()]
         .filter(({ track }) => track !== null)
         .sort((a, b) => b.weight - a.weight);
-      const least = this.#leastBusy.at(-1) ?? wanting;
+      const least = this.#leastBusy.at(-1) ?? queue;
       // A newcomer must be much busier; otherwise two queues would replace each other forever.
-      const isNear = wanting.track === null && 2 * least.weight > wanting.weight;
-      if (least === wanting || isNear) {
-        this.#drop(wanting);
+      const isNear = queue.track === null && 2 * least.weight > queue.weight;
+      if (least === queue || isNear) {
+        this.#drop(queue);
         return false;
       }
       this.#leastBusy.pop();
@@ -330,7 +330,7 @@ export class SeriesKeeper {
     known.track = null;
   }
 
-  /** `queue`: absent = all together, or the shard. */
+  /** `queue`: absent = all queues together, or the shard. */
   read({ shard, names, from, stepMs }: SeriesRequest, queue?: LogicalQueue): Series {
     const track = this.#bytesMax === 0 ? null : this.#trackOf(shard, queue);
     const endAt = (this.#point + 1) * fineMs;
@@ -364,12 +364,12 @@ export class SeriesKeeper {
   }
 }
 
-/** The increase; a counter that has fallen was restarted. */
-function since(before: number, now: number): number {
+/** A counter that has fallen was restarted. */
+function increase(before: number, now: number): number {
   return now < before ? now : now - before;
 }
 
-/** The finer one, unless it does not reach back that far. */
+/** The finer step, unless its record does not reach back to `from`. */
 function stepFor(from: number | undefined, endAt: number): number {
   return from === undefined || from >= endAt - finePoints * fineMs ? fineMs : coarseMs;
 }

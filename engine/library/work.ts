@@ -63,11 +63,11 @@ const leaseRequestMs = 60_000;
 const settleRequestMs = 60_000;
 const drainMsDefault = 25_000;
 /** Time for handlers to end once their signal is aborted. */
-const lastMs = 3_000;
+const abortGraceMs = 3_000;
 const backoffMs = { first: 1_000, most: 5 * 60_000 };
 const failureMs = { first: 50, most: 5_000 };
 const extendPauseMsMin = 50;
-const jitterGrains = 1_000;
+const jitterSteps = 1_000;
 
 interface HandledItem {
   readonly item: LeasedItem;
@@ -293,7 +293,7 @@ export class EngineWorker implements Worker {
     if (handledOf(grant).length > 0) this.#scheduleExtend(grant);
   }
 
-  /** A remaining timer would keep the process alive. */
+  /** Removes items, and the lease without any: its timer would keep the process alive. */
   #drop(grant: HandledLease, ...gone: readonly HandledItem[]): void {
     for (const one of gone) grant.held.delete(one);
     if (grant.held.size > 0) return;
@@ -329,7 +329,10 @@ export class EngineWorker implements Worker {
     };
     const isBounded = drainMs !== Number.POSITIVE_INFINITY;
     const timers = isBounded
-      ? [after(machine, drainMs, hurry), after(machine, drainMs + lastMs, () => this.#abandon())]
+      ? [
+          after(machine, drainMs, hurry),
+          after(machine, drainMs + abortGraceMs, () => this.#abandon()),
+        ]
       : [];
     while (this.#running > 0) {
       await new Promise<void>((resolve) => {
@@ -357,12 +360,12 @@ export class EngineWorker implements Worker {
     const own = this.#jittered(item.attempts, backoffMs);
     if (backoff === undefined) return own;
     try {
-      const asked: unknown = backoff(item, error);
-      if (typeof asked === "number" && !Number.isNaN(asked)) {
-        return Math.min(Math.max(0, Math.ceil(asked)), limits.durationMsMax);
+      const chosen: unknown = backoff(item, error);
+      if (typeof chosen === "number" && !Number.isNaN(chosen)) {
+        return Math.min(Math.max(0, Math.ceil(chosen)), limits.durationMsMax);
       }
-      ignoreRejection(asked);
-      const got = asked instanceof Promise ? "a promise" : typeof asked;
+      ignoreRejection(chosen);
+      const got = chosen instanceof Promise ? "a promise" : typeof chosen;
       throw new TypeError(`backoff is invalid; expected milliseconds, got ${got}`);
     } catch (fault) {
       this.#notify({ kind: "fault", item, error: fault });
@@ -373,18 +376,16 @@ export class EngineWorker implements Worker {
   /** Random, from half of a bound that doubles to all of it. */
   #jittered(count: number, { first, most }: { first: number; most: number }): number {
     const bound = Math.min(most, first * 2 ** Math.min(count - 1, 30));
-    return Math.ceil(
-      bound / 2 + (this.#parts.random.below(jitterGrains) * bound) / 2 / jitterGrains,
-    );
+    return Math.ceil(bound / 2 + (this.#parts.random.below(jitterSteps) * bound) / 2 / jitterSteps);
   }
 
   #notify(notice: WorkNotice): void {
     const { notice: listen } = this.#parts.options;
     try {
-      // An asynchronous one fails later.
+      // An asynchronous listener may reject later.
       ignoreRejection(listen(notice));
     } catch {
-      // The worker continues, whatever happens in a notice.
+      // A listener that throws does not stop the worker.
     }
   }
 }
@@ -394,7 +395,7 @@ function handledOf({ held }: HandledLease): readonly HandledItem[] {
   return [...held].filter(({ isSettling }) => !isSettling);
 }
 
-/** Safe for any value of a program: a `then` that throws rejects only the promise made here. */
+/** Safe for any value: a `then` that throws rejects only the promise made here. */
 function ignoreRejection(value: unknown): void {
   new Promise((resolve) => resolve(value)).catch(() => undefined);
 }

@@ -428,7 +428,7 @@ export interface Deletion {
   readonly counts: ItemCounts;
   /** Lease requests waiting on it, which are refused. */
   readonly waitingLeases: number;
-  /** Queues with this dead queue, which have none afterwards. */
+  /** Queues that had it as their dead queue, and have none afterwards. */
   readonly dependents: readonly string[];
 }
 
@@ -511,6 +511,7 @@ export interface FindRequest {
 /** A page of results; it may be empty although more follow. */
 export interface Found<T> {
   readonly found: readonly T[];
+  /** Items examined. */
   readonly looked: number;
   /** `""` = this is the last page. */
   readonly nextPivot: string;
@@ -598,7 +599,7 @@ export interface TaskBegun extends Outcome {
 export interface Destination {
   /** `""` = they stay, because the queue that they came from no longer exists. */
   readonly queue: string;
-  /** Whatever the limit. */
+  /** All that match, even beyond the task's `limit`. */
   readonly count: number;
 }
 

@@ -23,7 +23,7 @@ const nanosecondsPer = new Map([
 /** Go's own duration overflows here. */
 const nanosecondsMax = 2 ** 63;
 
-/** Digits of a fraction that count: more than a nanosecond of any unit needs. */
+/** Further digits of a fraction are ignored: 14 of a day already express a nanosecond. */
 const fractionDigitsMax = 15;
 
 /** Characters quoted from a refused text. */

@@ -18,7 +18,7 @@ export interface Receive {
 export const receive: Operation<Receive> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  // Their sender keeps them; the reserve of a full store is for the items that it already holds.
+  // A full store refuses them: the sender keeps them, and the reserve is for stored items.
   adds: () => true,
   decide: answering((turn, { sourceShard, items }) => {
     const { memory, changeSet } = turn;
@@ -35,8 +35,8 @@ export const receive: Operation<Receive> = {
       last = item.outboundSeq;
       receiveOne(turn, item, sourceShard);
     }
-    // Committed even if nothing is new: the sender deletes what is acknowledged here, and only a
-    // commit proves that the store still has it.
+    // Committed even if no item is new: the sender deletes acknowledged items, and only a commit
+    // proves that the store still has them.
     if (last > 0) {
       memory.inbound.set(sourceShard, last);
       changeSet.receive.push({ sourceShard, outboundSeq: last });
@@ -61,7 +61,7 @@ export function receiveOne(context: StepContext, item: OutboundItem, sourceShard
   }
   const partition = memory.partition(home);
   const { settings } = partition;
-  assert(settings !== null, "an item goes to a partition that no queue has");
+  assert(settings !== null, "an item is received for a partition without a queue");
   // Dead and redriven items were produced elsewhere.
   const isNew = item.sourceId === "" && item.past === "";
   changeSet.count(home, isNew ? "produced" : "arrived");
