@@ -4,10 +4,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { memoryFolder } from "../testing/memory-folder.ts";
 import { Faults } from "./result.ts";
 import { Expected } from "./storage/expected.ts";
 import { effectOf, makeBase } from "./storage/media.ts";
-import { memoryFolder } from "./storage/scratch.ts";
 import { readStores } from "./storage/store-contents.ts";
 
 const folder = mkdtempSync(join(memoryFolder(), "holdfast-proof-"));

@@ -13,7 +13,7 @@ test.each(failedOnce)(
     const { found } = await simulate({
       ...{ firstSeed: seed, seeds: 1, steps },
       store: store === "sqlite" ? "sqlite" : "memory",
-      ...(isNodes && { setting: nodesScenario }),
+      ...(isNodes && { scenario: nodesScenario }),
       situations: isNodes ? new Situations(nodeSituationNames) : new Situations(),
     });
     expect(found?.message).toBeUndefined();

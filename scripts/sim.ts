@@ -70,7 +70,7 @@ const { worlds, sums, found } = await simulate({
   steps: whole("steps", values.steps),
   store: values.store === "sqlite" || values.store === "going-back" ? values.store : "memory",
   situations,
-  ...(isOfNodes ? { setting: nodesScenario } : {}),
+  ...(isOfNodes ? { scenario: nodesScenario } : {}),
   ...(values.trace ? { trace: (line: string) => console.log(line) } : {}),
   went: (seed) => {
     const now = performance.now();

@@ -10,7 +10,7 @@ import type { Situations } from "./situations.ts";
 export interface AdvancesOptions {
   readonly bundle: () => Bundle;
   readonly situations: Situations;
-  readonly say: (event: string) => void;
+  readonly log: (event: string) => void;
 }
 
 export class Advances {
@@ -22,11 +22,11 @@ export class Advances {
 
   /** `isDying`: the process may end before it answers. */
   async advance(byMs: number, { isDying }: { readonly isDying: boolean }): Promise<void> {
-    const { situations, say } = this.#options;
+    const { situations, log } = this.#options;
     const bundle = this.#options.bundle();
     const { engine } = bundle;
     const target = bundle.now + byMs;
-    say(`the test clock is advanced by ${byMs}`);
+    log(`the test clock is advanced by ${byMs}`);
     let reported: number | null = null;
     let wrong: unknown = null;
     const answered = (now: number): void => {

@@ -39,7 +39,7 @@ export class Violation extends Error {
 }
 
 /** When an answer arrived; `wasLost`: an earlier one was lost, so the call may be long done. */
-interface Heard {
+interface Answered {
   readonly now: number;
   readonly wasLost: boolean;
 }
@@ -94,7 +94,7 @@ export interface ClearCall {
 }
 
 /** A lease without an answer: its granted items return to the tail, and no client sees them. */
-interface Untold {
+interface UnansweredLease {
   readonly queue: string;
   /** How many items it may still have moved. */
   left: number;
@@ -175,7 +175,7 @@ export class Auditor {
   readonly #hasNodes: boolean;
   #stamp = 0;
   #damagedCount = 0;
-  readonly #untold: Untold[] = [];
+  readonly #unansweredLeases: UnansweredLease[] = [];
   /** Tasks that may still begin. */
   readonly #tasks: TaskCall[] = [];
   /** The grants of this process, by queue. */
@@ -188,7 +188,7 @@ export class Auditor {
   #lostUntil = Number.NEGATIVE_INFINITY;
   #isUnlimited = false;
   #faults = 0;
-  #unheardCommits = 0;
+  #unansweredCommits = 0;
 
   constructor(parameters: Parameters, situations: Situations, { hasNodes = false } = {}) {
     this.#hasNodes = hasNodes;
@@ -223,7 +223,7 @@ export class Auditor {
    */
   faulted({ applies = false } = {}): void {
     this.#faults += 1;
-    if (applies) this.#unheardCommits += 1;
+    if (applies) this.#unansweredCommits += 1;
     for (const item of this.#items.values()) {
       item.isOrdered = false;
       // A shard that was opened again does not know the client.
@@ -232,8 +232,8 @@ export class Auditor {
   }
 
   /** The client disconnected, or the request timed out: a grant in flight is withdrawn. */
-  leaseUntold(queue: string, batchSize: number, begunAt: number): void {
-    this.#untold.push({ queue, left: batchSize, before: Number.POSITIVE_INFINITY });
+  leaseUnanswered(queue: string, batchSize: number, begunAt: number): void {
+    this.#unansweredLeases.push({ queue, left: batchSize, before: Number.POSITIVE_INFINITY });
     if (this.#lastClearOf(queue) < begunAt) return;
     // Another node may have cleared the queue while the grant was in flight.
     for (const item of this.#items.values()) {
@@ -254,7 +254,7 @@ export class Auditor {
   /** No grant is in flight any more. */
   rested(): void {
     this.#stamp += 1;
-    for (const one of this.#untold) one.before = Math.min(one.before, this.#stamp);
+    for (const one of this.#unansweredLeases) one.before = Math.min(one.before, this.#stamp);
   }
 
   /**
@@ -303,7 +303,7 @@ export class Auditor {
       begunAt: now,
       answeredAt: 0,
       outcome: "open",
-      unheardCommits: this.#unheardCommits,
+      unansweredCommits: this.#unansweredCommits,
       paused: this.pauses.since(queue).produce,
       items: [],
     };
@@ -334,20 +334,20 @@ export class Auditor {
     else call.outcome = ending.ok ? "written" : "not written";
     if (ending?.ok === false) {
       if (call.items.some(({ attempts }) => attempts > 0)) {
-        throw new Violation("I8", `a produce was refused whose items were offered; ${ending.code}`);
+        throw new Violation("I8", `a produce whose items were offered was refused; ${ending.code}`);
       }
       if (ending.code === "empty") this.#situations.reached("a produce is too late");
     }
     if (ending?.ok !== true) return;
     this.#situations.reached("a produce is answered");
     const duplicates = call.items.filter(({ index }) => ending.value.duplicates.includes(index));
-    for (const item of duplicates) item.end = "told to be a duplicate";
+    for (const item of duplicates) item.end = "reported as a duplicate";
     for (const item of call.items) {
       if (duplicates.includes(item)) this.#checkDuplicate(item);
       else if (item.uniqueKey !== "") this.#checkUnique(item);
     }
     // A failed opening may have written it long before the next one reports it.
-    const isOfNow = call.unheardCommits === this.#unheardCommits && !ending.value.replayed;
+    const isOfNow = call.unansweredCommits === this.#unansweredCommits && !ending.value.replayed;
     const { produce: period } = this.pauses.since(call.queue);
     const isSince = !this.#hasNodes || period === call.paused;
     if (period !== null && isSince && isOfNow) {
@@ -363,7 +363,7 @@ export class Auditor {
         other.uniqueKey === uniqueKey &&
         other.produce.queue === produce.queue &&
         other.produce.outcome !== "not written" &&
-        other.end !== "told to be a duplicate",
+        other.end !== "reported as a duplicate",
     );
   }
 
@@ -371,7 +371,7 @@ export class Auditor {
   #checkDuplicate(item: Tracked): void {
     const { key, uniqueKey, produce } = item;
     if (item.attempts > 0) {
-      throw new Violation("I17", `${key} was offered, but told to be a duplicate`);
+      throw new Violation("I17", `${key} was offered, but reported as a duplicate`);
     }
     const { uniqueForMs } = this.#queue(produce.queue);
     const rivals = this.#rivals(item);
@@ -383,7 +383,7 @@ export class Auditor {
           other.produce.answeredAt + uniqueForMs > produce.begunAt,
       );
     if (!isExplained) {
-      throw new Violation("I17", `${key} was told to be a duplicate, of nothing`);
+      throw new Violation("I17", `${key} was reported as a duplicate, but of no item`);
     }
     this.#situations.reached("an item is a duplicate");
     const isFormer = rivals.every(
@@ -440,27 +440,27 @@ export class Auditor {
     for (const output of call.outputs) this.produceDoubted(output);
   }
 
-  transactEnded(call: TransactCall, ending: Ending<Transacted> | null, heard: Heard): void {
+  transactEnded(call: TransactCall, ending: Ending<Transacted> | null, answered: Answered): void {
     call.isDoubted = ending === null;
     for (const [index, output] of call.outputs.entries()) {
       const reported = ending?.ok === true ? ending.value.produced[index] : undefined;
       if (ending?.ok === true && reported?.queue !== output.queue) {
-        throw new Violation("I20", `a transact to ${output.queue} tells of ${reported?.queue}`);
+        throw new Violation("I20", `a transact to ${output.queue} reports ${reported?.queue}`);
       }
       const duplicates = reported?.duplicates ?? [];
       const isReplayed = ending?.ok === true && ending.value.replayed;
       this.produceEnded(
         output,
         ending?.ok === true ? { ok: true, value: { replayed: isReplayed, duplicates } } : ending,
-        heard.now,
+        answered.now,
       );
     }
     const isRefused = ending?.ok === false && /^(refused|invalid)$/.test(ending.code);
     const isOfIds = isRefused && !elsewhere.test(ending.message);
-    if (isOfIds) this.#checkRefusal(call.finishes, ending.details, heard.now);
+    if (isOfIds) this.#checkRefusal(call.finishes, ending.details, answered.now);
     for (const finish of call.finishes) {
       if (isRefused) for (const item of finish.items) item.open -= 1;
-      else this.finishEnded(finish, ending, heard);
+      else this.finishEnded(finish, ending, answered);
     }
   }
 
@@ -485,12 +485,12 @@ export class Auditor {
       }
     }
     if (signs.held.length > 0 && signs.not.length > 0) {
-      const reported = `${signs.held.join(" ")} say that it held, ${signs.not.join(" ")} that it did not`;
-      throw new Violation("I20", `of a transact, ${reported}`);
+      const reported = `${signs.held.join(" ")} show its effect, ${signs.not.join(" ")} do not`;
+      throw new Violation("I20", `a transact was done in part: ${reported}`);
     }
-    if (signs.held.length > 0) this.#situations.reached("a transact that nobody heard of held");
+    if (signs.held.length > 0) this.#situations.reached("a transact without an answer took effect");
     if (signs.not.length > 0) {
-      this.#situations.reached("a transact that nobody heard of did not hold");
+      this.#situations.reached("a transact without an answer had no effect");
     }
   }
 
@@ -546,7 +546,8 @@ export class Auditor {
       const reported = `${held.length} items of ${name} are leased, ${leasedMax} may be`;
       throw new Violation("I15", reported);
     }
-    if (held.length === leasedMax) this.#situations.reached("as many items are leased as may be");
+    if (held.length === leasedMax)
+      this.#situations.reached("a queue has its maximum of leased items");
   }
 
   /** Checks the rate over all grants of the same process, however late they are reported. */
@@ -563,7 +564,7 @@ export class Auditor {
         const reported = `${count} items of ${name} were leased until ${last}, its rate is ${leaseRate}`;
         throw new Violation("I15", reported);
       }
-      if (count === rate.items) this.#situations.reached("a queue is leased at its rate");
+      if (count === rate.items) this.#situations.reached("a queue reaches its lease rate");
     }
   }
 
@@ -587,7 +588,7 @@ export class Auditor {
   tallyOf(place: QueueParameters, now: number): Tally {
     return tallyOf(this.#items.values(), place, {
       ...{ now, faults: this.#faults, isDoubted: this.isBeingCleared(place.name) },
-      hasUntold: this.#untold.some(({ queue }) => queue === place.name),
+      hasUnanswered: this.#unansweredLeases.some(({ queue }) => queue === place.name),
     });
   }
 
@@ -607,7 +608,7 @@ export class Auditor {
   #granted(place: QueueParameters, partition: number, leased: LeasedItem, at: number): Tracked {
     const item = this.itemOf(leased.payload);
     if (item === undefined)
-      throw new Violation("I10", "a payload was offered that nobody produced");
+      throw new Violation("I10", "a payload that was never produced was offered");
     this.#checkContent(item, leased);
     const { key } = item;
     if (item.produce.outcome === "not written") {
@@ -627,7 +628,7 @@ export class Auditor {
     if (former !== undefined && !(former === item && item.wentBackAt > 0)) {
       throw new Violation("I2", `${key} got an id that was used before, for ${former.key}`);
     }
-    this.#heardRedriven(item, leased.past?.redriven ?? 0, at);
+    this.#noteRedrive(item, leased.past?.redriven ?? 0, at);
     if (item.place !== place) this.#died(item, place, { at, attempts: leased.past?.attempts });
     this.#checkPast(item, leased);
     this.#checkAgainstGrant(item, at);
@@ -639,7 +640,7 @@ export class Auditor {
     this.#checkOrder(item, partition, at);
     this.#ids.set(leased.id, item);
     if (item.mayBeCompleted) {
-      this.#situations.reached("a complete that nobody heard of did not hold");
+      this.#situations.reached("a complete without an answer had no effect");
     }
     item.mayBeCompleted = false;
     item.mayBeRetried = false;
@@ -650,9 +651,18 @@ export class Auditor {
     item.tasks = item.tasks.filter(({ answeredAt }) => answeredAt >= at);
     item.faultsSeen = this.#faults;
     const { id, leaseDeadline: deadline } = leased;
-    const heard = this.#stamp;
+    const answered = this.#stamp;
     item.grant = {
-      ...{ id, partition, client: null, deadline, unheardExtends: 0, at, heard, isOver: false },
+      ...{
+        id,
+        partition,
+        client: null,
+        deadline,
+        unansweredExtends: 0,
+        at,
+        answered,
+        isOver: false,
+      },
     };
     return item;
   }
@@ -665,7 +675,7 @@ export class Auditor {
   #grantedBefore(leased: LeasedItem): void {
     const item = this.itemOf(leased.payload);
     if (item === undefined)
-      throw new Violation("I10", "a payload was offered that nobody produced");
+      throw new Violation("I10", "a payload that was never produced was offered");
     this.#checkContent(item, leased);
     if (this.#ids.has(leased.id)) return;
     this.#ids.set(leased.id, item);
@@ -677,7 +687,7 @@ export class Auditor {
 
   /** Whether that lease, which was reported as lapsed, is the newest fact about the item. */
   #mayHoldLapsed({ grant }: Tracked, id: string): boolean {
-    return (this.#lapsed.get(id) ?? 0) > (grant?.heard ?? 0);
+    return (this.#lapsed.get(id) ?? 0) > (grant?.answered ?? 0);
   }
 
   #checkContent(item: Tracked, leased: LeasedItem): void {
@@ -696,14 +706,17 @@ export class Auditor {
     const { origin = id, reason, death, queue } = past;
     item.origin ??= origin;
     if (item.origin !== origin) {
-      throw new Violation("I19", `${key} came from ${item.origin}, is said to come from ${origin}`);
+      throw new Violation("I19", `${key} came from ${item.origin}, but reports ${origin}`);
     }
     if (reason !== undefined && !item.reasons.has(reason)) {
-      throw new Violation("I19", `${key} has a reason that nobody gave`);
+      throw new Violation("I19", `${key} has a reason that no call gave`);
     }
     const isKnown = item.wentBackAt === 0;
     if (isKnown && reason !== item.reason && !item.mayBeReasons.has(reason)) {
-      throw new Violation("I19", `${key} says ${reason}, and was given back with ${item.reason}`);
+      throw new Violation(
+        "I19",
+        `${key} has the reason ${reason}, but was retried with ${item.reason}`,
+      );
     }
     item.reason = reason;
     item.mayBeReasons.clear();
@@ -714,7 +727,7 @@ export class Auditor {
       throw new Violation("I19", `${key} is in ${place.name}; it died ${death} in ${queue}`);
     }
     if (isDead) this.#checkOrigin(item, past);
-    if (reason !== undefined) this.#situations.reached("an item comes with a reason");
+    if (reason !== undefined) this.#situations.reached("a leased item has a reason");
   }
 
   /** The recorded attempts and creation time of a dead item never change. */
@@ -772,18 +785,18 @@ export class Auditor {
   }
 
   /** The item was redriven: it is a new item in its queue, or was one since. */
-  #heardRedriven(item: Tracked, redriven: number, at: number): void {
+  #noteRedrive(item: Tracked, redriven: number, at: number): void {
     const { key, produce } = item;
     if (redriven === item.redriven) return;
     if (redriven < item.redriven || redriven > item.redrivenMax) {
       const most = `${item.redriven} to ${item.redrivenMax}`;
-      throw new Violation("I22", `${key} was sent back ${redriven} times, expected ${most}`);
+      throw new Violation("I22", `${key} was redriven ${redriven} times, expected ${most}`);
     }
     const wasDead = item.place.name !== produce.queue;
     if (!wasDead && !mayHaveDied(item, at, this.#faults)) {
-      throw new Violation("I22", `${key} was sent back without having died`);
+      throw new Violation("I22", `${key} was redriven without having died`);
     }
-    this.#situations.reached("an item is offered again that was redriven");
+    this.#situations.reached("a redriven item is leased again");
     item.redriven = redriven;
     item.place = this.#queue(produce.queue);
     item.grant = null;
@@ -820,7 +833,7 @@ export class Auditor {
     }
     if (attempts > least) this.#situations.reached("a granted lease is lost with its shard");
     if (maxAttempts > 0 && attempts > maxAttempts) {
-      throw new Violation("I5", `${item.key} was offered for the ${attempts}th time`);
+      throw new Violation("I5", `${item.key} was offered ${attempts} times`);
     }
   }
 
@@ -859,15 +872,15 @@ export class Auditor {
 
   /** Each lease without an answer explains as many moved items as it asked for. */
   #mayHaveMoved(item: Tracked): boolean {
-    const untold = this.#untoldOf(item);
-    if (untold === undefined) return false;
-    untold.left -= 1;
+    const unanswered = this.#unansweredLeaseOf(item);
+    if (unanswered === undefined) return false;
+    unanswered.left -= 1;
     return true;
   }
 
   /** A lease without an answer that may have had the item. */
-  #untoldOf({ place, produce }: Tracked): Untold | undefined {
-    return this.#untold.find(
+  #unansweredLeaseOf({ place, produce }: Tracked): UnansweredLease | undefined {
+    return this.#unansweredLeases.find(
       ({ queue, left, before }) => queue === place.name && left > 0 && produce.begun < before,
     );
   }
@@ -891,28 +904,28 @@ export class Auditor {
     }
     for (const id of ids) this.#namings.set(id, (this.#namings.get(id) ?? 0) + 1);
     const grants = verb === "extend" ? items.flatMap(({ grant }) => grant ?? []) : [];
-    for (const grant of grants) grant.unheardExtends += 1;
+    for (const grant of grants) grant.unansweredExtends += 1;
     const begun = this.#stamp;
     return { grants, verb, partition, ids, items, begun, begunAt: now, how, leaseTimeoutMs };
   }
 
   /** An extend ended; if it succeeded, its `leaseDeadline` is checked. */
-  extendEnded(call: FinishCall, ending: Ending<Extended> | null, heard: Heard): void {
-    this.finishEnded(call, ending, heard);
-    if (ending?.ok === true) this.#extended(call, ending.value.leaseDeadline, heard);
+  extendEnded(call: FinishCall, ending: Ending<Extended> | null, answered: Answered): void {
+    this.finishEnded(call, ending, answered);
+    if (ending?.ok === true) this.#extended(call, ending.value.leaseDeadline, answered);
     if (ending === null) return;
-    for (const grant of call.grants) grant.unheardExtends -= 1;
+    for (const grant of call.grants) grant.unansweredExtends -= 1;
   }
 
   #extended(
     { ids, items, begunAt, leaseTimeoutMs }: FinishCall,
     deadline: number,
-    { now, wasLost }: Heard,
+    { now, wasLost }: Answered,
   ): void {
     const ms = leaseTimeoutMs ?? items[0]?.place.leaseTimeoutMs ?? 0;
     // The clock may have been set back since the call was first sent.
     if (!wasLost && deadline < begunAt + ms) {
-      throw new Violation("I2", `an extend at ${now} by ${ms} says ${deadline}`);
+      throw new Violation("I2", `an extend at ${now} by ${ms} returned ${deadline}`);
     }
     for (const { grant } of items) {
       const isSame = grant !== null && ids.includes(grant.id);
@@ -921,7 +934,7 @@ export class Auditor {
     this.#situations.reached("a lease is extended");
   }
 
-  finishEnded(call: FinishCall, ending: Ending<unknown> | null, { now, wasLost }: Heard): void {
+  finishEnded(call: FinishCall, ending: Ending<unknown> | null, { now, wasLost }: Answered): void {
     this.#stamp += 1;
     if (ending === null) this.#finishUnknown(call);
     else if (ending.ok) this.#finished(wasLost ? this.#asItWas(call) : call, now);
@@ -982,7 +995,7 @@ export class Auditor {
         continue;
       }
       // It was done a while ago, by a node that reports it only now.
-      const isOld = this.#hasNodes && verb !== "complete" && (grant?.heard ?? begun + 1) > begun;
+      const isOld = this.#hasNodes && verb !== "complete" && (grant?.answered ?? begun + 1) > begun;
       if (isOld) continue;
       if (item.end !== null) {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after it was ${item.end}`);
@@ -990,7 +1003,7 @@ export class Auditor {
       if (grant === null || grant.id !== id || grant.isOver) {
         throw new Violation("I2", `a ${verb} of ${key} succeeded with an older lease`);
       }
-      const isLapsed = grant.deadline <= begunAt && grant.unheardExtends === 0;
+      const isLapsed = grant.deadline <= begunAt && grant.unansweredExtends === 0;
       if (this.#sweepsWhole && isLapsed && verb !== "extend") {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after the lease had lapsed`);
       }
@@ -1007,7 +1020,7 @@ export class Auditor {
   }
 
   #kindOf(how: readonly RetryItem[], now: number) {
-    if (how.some(({ dead }) => dead)) return "a retry gives an item up" as const;
+    if (how.some(({ dead }) => dead)) return "a retry gives up an item" as const;
     if (how.some(({ retryAt }) => retryAt !== null && retryAt > now)) {
       return "a retry schedules an item" as const;
     }
@@ -1025,7 +1038,7 @@ export class Auditor {
     item.mayBeReasons.clear();
     if (isConcerned(item, "reject", "retry")) item.mayBeReasons.add(handReason);
     if (how?.dead === true && place.deadQueue === "") {
-      throw new Violation("I3", `${item.key} was given up where nothing keeps it`);
+      throw new Violation("I3", `${item.key} was given up without a dead queue`);
     }
     if (how?.dead === true) item.rejected = "yes";
     else if (place.maxAttempts > 0 && item.attempts >= place.maxAttempts) {
@@ -1060,18 +1073,18 @@ export class Auditor {
       return item !== undefined && isHere && isHeld(item, id, now);
     };
     if (isDistinct && ids.length > 0 && ids.every(isHeldOnce)) {
-      throw new Violation("I7", `a ${verb} of items that are held was refused`);
+      throw new Violation("I7", `a ${verb} of leased items was refused`);
     }
     if (ids.length > 1) this.#situations.reached("a batch with one wrong id is refused");
     for (const id of Object.keys(details ?? {})) {
       if (isDistinct && isHeldOnce(id)) {
-        throw new Violation("I7", `a ${verb} was refused for the sake of an item that is held`);
+        throw new Violation("I7", `a ${verb} was refused because of an item that is leased`);
       }
       const item = this.#ids.get(id);
       if (item?.end === "completed" && item.grant?.id === id) {
         this.#situations.reached("an item is completed twice");
       } else if (item?.grant?.id === id && item.grant.deadline <= now) {
-        this.#situations.reached("a complete comes after the lease has lapsed");
+        this.#situations.reached("a complete arrives after the lease has lapsed");
       }
     }
   }
@@ -1183,7 +1196,7 @@ export class Auditor {
         const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
         if (call.isDelete || (call.takesLeased && item.attempts === 0)) item.end = "cleared";
         // Except items that a lease without an answer returned to the queue after the clear.
-        else if (isUnleased && this.#untoldOf(item) === undefined) item.end = "cleared";
+        else if (isUnleased && this.#unansweredLeaseOf(item) === undefined) item.end = "cleared";
       }
       if (call.isDelete) {
         // Also discards grants reported during the delete: a new queue has an empty rate window.
@@ -1203,14 +1216,15 @@ export class Auditor {
     for (const task of this.#tasks.splice(0)) task.answeredAt = now;
   }
 
-  // when everything is at rest --------------------------------------------
+  // checks at rest --------------------------------------------
 
   /** Checks a listing of everything, made while no call is open and no fault lasts. */
   census(sightings: readonly Sighting[], now: number): void {
     const seen = new Set<Tracked>();
     for (const { queue, isLeased, payload, redriven } of sightings) {
       const item = this.itemOf(payload);
-      if (item === undefined) throw new Violation("I10", "an item is listed that nobody produced");
+      if (item === undefined)
+        throw new Violation("I10", "an item that was never produced is listed");
       const { key } = item;
       if (seen.has(item)) throw new Violation("I1", `${key} is in two places`);
       seen.add(item);
@@ -1218,7 +1232,7 @@ export class Auditor {
         throw new Violation("I8", `${key} is listed, but its produce was refused`);
       }
       if (item.end !== null) throw new Violation("I3", `${key} is listed after it was ${item.end}`);
-      this.#heardRedriven(item, redriven, now);
+      this.#noteRedrive(item, redriven, now);
       const isDead = item.place.name !== queue;
       if (isDead && (item.place.deadQueue !== queue || !mayHaveDied(item, now, this.#faults))) {
         throw new Violation("I6", `${key} is in ${queue} without a reason`);
@@ -1232,13 +1246,13 @@ export class Auditor {
         isHeld(item, grant.id, now) &&
         !isLeased
       ) {
-        throw new Violation("I1", `${key} is held, but listed as if it were not`);
+        throw new Violation("I1", `${key} is leased, but not listed as such`);
       }
     }
     for (const item of this.#items.values()) {
       if (seen.has(item) || !isCertain(item)) continue;
       if (item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults)) continue;
-      throw new Violation("I1", `${item.key} was acknowledged and is nowhere`);
+      throw new Violation("I1", `${item.key} was acknowledged, but is in no queue`);
     }
   }
 
@@ -1251,7 +1265,8 @@ export class Auditor {
     const isOwn = !found.isDead && place.name === produce.queue && produce.outcome === "written";
     if (!isOwn || found.isLeased || redriven > 0) return;
     const latest = Math.max(produce.answeredAt, enqueueAt ?? 0) + place.expireTimeoutMs;
-    if (latest + overdueMs < now) throw new Violation("I11", `${key} expired and is still there`);
+    if (latest + overdueMs < now)
+      throw new Violation("I11", `${key} has expired, but is still listed`);
   }
 
   /** The end of the world: each item must have ended in a way that the promises allow. */
@@ -1259,13 +1274,13 @@ export class Auditor {
     for (const item of this.#items.values()) {
       if (!isCertain(item)) continue;
       if (item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults)) continue;
-      throw new Violation("I1", `${item.key} was acknowledged and never seen to its end`);
+      throw new Violation("I1", `${item.key} was acknowledged, but never came to an end`);
     }
     for (const produce of this.#produces) this.#checkWhole(produce);
     for (const transact of this.#transacts) this.#checkTogether(transact, now);
     for (const item of this.#items.values()) {
       if (item.mayBeCompleted && item.end === null) {
-        this.#situations.reached("a complete that nobody heard of held");
+        this.#situations.reached("a complete without an answer took effect");
       }
     }
   }
@@ -1281,12 +1296,12 @@ export class Auditor {
     const seen = items.filter(isSeen);
     const unseen = items.filter((item) => !isSeen(item) && !mayBeAbsent(item));
     if (seen.length > 0 && unseen.length > 0) {
-      throw new Violation("I7", `of a produce, ${seen.length} items were written and others not`);
+      throw new Violation("I7", `a produce wrote ${seen.length} items, but not the others`);
     }
     this.#situations.reached(
       seen.length > 0
-        ? "a produce that nobody heard of was stored"
-        : "a produce that nobody heard of was not stored",
+        ? "a produce without an answer was stored"
+        : "a produce without an answer was not stored",
     );
   }
 }

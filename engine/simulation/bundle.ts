@@ -214,7 +214,7 @@ export class Bundle {
   async #openStore(shard: number): Promise<Backend> {
     const control = this.store(shard);
     if (control.openFault !== null) {
-      throw new StoreError(control.openFault, "the store was told not to open");
+      throw new StoreError(control.openFault, "injected failure to open");
     }
     const { generation } = control;
     const open = this.#options.openStore;

@@ -2,11 +2,11 @@
 // store still has them open, and the next process opens the copy.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "../../stores/backend.ts";
 import { openSqliteStore } from "../../stores/sqlite/store.ts";
 import { immediateSyncer } from "../../stores/sqlite/testing/immediate-syncer.ts";
+import { memoryFolder } from "../../testing/memory-folder.ts";
 import { newTag } from "../model/ids.ts";
 import { seededRandom } from "./seeded-random.ts";
 
@@ -24,11 +24,8 @@ interface Opened {
   isClosed: boolean;
 }
 
-/** In memory if the system allows it: only the content of the files is tested. */
-const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-
 export function openWorldStores(seed: number): WorldStores {
-  const folder = mkdtempSync(join(scratch, "holdfast-world-"));
+  const folder = mkdtempSync(join(memoryFolder(), "holdfast-world-"));
   const random = seededRandom(seed);
   const latest = new Map<number, Opened>();
   let opens = 0;
@@ -92,7 +89,7 @@ function closing(opened: Opened, backend: Backend): Backend {
       commit: (changes) => store.commit(changes),
       close: async () => {
         await store.close();
-        // Only now: after a kill during the close, the store still has its lock.
+        // Not before the close: a process killed while it closes still holds the lock.
         opened.isClosed = true;
       },
     },

@@ -32,7 +32,7 @@ export async function takeCensus(world: WorldParts): Promise<void> {
       await bundle.run(() => bundle.engine.clients({ queue, limit: limits.clientsMax })),
     );
   }
-  if (world.parameters.isLookedInto) await world.histories.check(world.bundle);
+  if (world.parameters.hasSearches) await world.histories.check(world.bundle);
 }
 
 async function listQueue(world: WorldParts, queue: string): Promise<Sighting[]> {
@@ -63,13 +63,13 @@ async function listQueue(world: WorldParts, queue: string): Promise<Sighting[]> 
       all.push({ queue, partition, isLeased, payload, redriven: past?.redriven ?? 0 });
     }
   }
-  if (parameters.isLookedInto) await checkFinds(world, queue, listed);
+  if (parameters.hasSearches) await checkFinds(world, queue, listed);
   await checkDryRun(bundle, queue, { ...sums, isExact: auditor.damagedCount === 0 });
   const { queued, leased, scheduled, retried } = inspection;
   const agrees =
     queued === sums.queued && leased === sums.leased && scheduled + retried === sums.aside;
   if (!agrees && auditor.damagedCount === 0) {
-    throw new Violation("I12", `inspect of ${queue} does not agree with what is listed`);
+    throw new Violation("I12", `inspect of ${queue} differs from the listed items`);
   }
   return all;
 }
@@ -144,7 +144,7 @@ async function consumeAll(world: WorldParts): Promise<void> {
     for (const { name } of world.parameters.queues) taken += await consume(world, name, round);
     if (taken === 0) return;
   }
-  throw new Violation("I11", "consumers take and complete, and the queues never become empty");
+  throw new Violation("I11", "consumers complete items, but the queues never become empty");
 }
 
 async function consume(world: WorldParts, queue: string, round: number): Promise<number> {

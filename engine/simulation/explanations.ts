@@ -189,8 +189,8 @@ export class Explanations {
       this.#checkPaused(look);
       this.#checkShards(look, status);
       this.#checkClearing(look, status);
-      this.#checkAsked(look);
-      if (!this.#deleted.has(place.name)) this.#checkLately(look);
+      this.#checkConsumers(look);
+      if (!this.#deleted.has(place.name)) this.#checkRecent(look);
       if (isHealthy) this.#checkState(look);
       this.#checkHealth(look);
       for (const { what } of explained.findings) {
@@ -212,20 +212,20 @@ export class Explanations {
     const { queue } = explained;
     const { pauses } = this.#options.auditor;
     const { lease, produce } = pauses.of(queue);
-    expectSaid(explained, "paused", {
+    expectFinding(explained, "paused", {
       must: lease || produce,
       may: pauses.mayBe(queue),
     });
   }
 
   #checkShards({ explained, isHealthy, mayBeFull }: Look, { shards }: EngineStatus): void {
-    expectSaid(explained, "shard_down", {
+    expectFinding(explained, "shard_down", {
       must: shards.every(({ up }) => !up),
       may: shards.some(({ up }) => !up),
     });
     const stores = this.#options.stores();
-    expectSaid(explained, "store_full", {
-      must: isHealthy && stores.every(({ isToldFull }) => isToldFull),
+    expectFinding(explained, "store_full", {
+      must: isHealthy && stores.every(({ hasReportedFull }) => hasReportedFull),
       may: !isHealthy || mayBeFull,
     });
   }
@@ -233,21 +233,21 @@ export class Explanations {
   /** Compares the finding with the stored items that a clear has marked. */
   #checkClearing({ explained, isHealthy, mayBeFull }: Look, { shards }: EngineStatus): void {
     const { auditor, clearing, stores } = this.#options;
-    const isUntold = stores().some(({ isSilent }) => isSilent);
-    if (mayBeFull || isUntold || shards.some(({ up }) => !up)) return;
+    const isUnreported = stores().some(({ isSilent }) => isSilent);
+    if (mayBeFull || isUnreported || shards.some(({ up }) => !up)) return;
     const { queue } = explained;
     // A queue that is being deleted is hidden, so the findings are about the next queue of the
     // name.
     const least = this.#deleted.has(queue) ? 0 : clearing(queue);
-    const said = expectSaid(explained, "clearing", {
+    const found = expectFinding(explained, "clearing", {
       must: least > 0,
       may: !isHealthy || auditor.isBeingCleared(queue),
     });
     // A draining partition that has only marked items left is not reported any more.
-    checkCount(queue, said, { least: 1, most: Number.POSITIVE_INFINITY });
+    checkCount(queue, found, { least: 1, most: Number.POSITIVE_INFINITY });
   }
 
-  #checkAsked({ place, explained, known, tally, isHealthy, now }: Look): void {
+  #checkConsumers({ place, explained, known, tally, isHealthy, now }: Look): void {
     const { pauses } = this.#options.auditor;
     const { hasNodes } = this.#options;
     const { queue } = explained;
@@ -260,38 +260,38 @@ export class Explanations {
     // No requests are needed during a pause, and its end is not known.
     const isExcused = pauses.mayEverHaveBeen(queue) || queue === "dead";
     const isMeantToWait = pauses.of(queue).lease || queue === "dead";
-    const said = expectSaid(explained, "no_consumers", {
+    const found = expectFinding(explained, "no_consumers", {
       must: isHealthy && !isExcused && open === 0 && now - since >= graceMs,
       may: !isAsked && !isMeantToWait && now - Math.max(granted, bornAt) >= askGraceMs,
     });
-    if (said === undefined) return;
-    if (isHealthy) checkCount(queue, said, readyBounds(tally, true));
+    if (found === undefined) return;
+    if (isHealthy) checkCount(queue, found, readyBounds(tally, true));
     const isSure = isHealthy && since < Number.POSITIVE_INFINITY && !this.#deleted.has(queue);
-    if (said.since < granted || (isSure && said.since > since)) {
-      throw new Violation("I18", `nobody asks ${queue} since ${since}, not ${said.since}`);
+    if (found.since < granted || (isSure && found.since > since)) {
+      throw new Violation("I18", `${queue} has no consumers since ${since}, not ${found.since}`);
     }
   }
 
   /** Compares findings about recent events with the counters. */
-  #checkLately({ explained, known, isHealthy, mayBeFull, now }: Look): void {
+  #checkRecent({ explained, known, isHealthy, mayBeFull, now }: Look): void {
     const { queue } = explained;
     const { recent } = known;
     known.since.look(explained, isHealthy);
     const dead = recent.within("died", hour, 5 * minute);
-    checkCount(queue, expectSaid(explained, "dead_items", boundsSaid(dead)), dead);
+    checkCount(queue, expectFinding(explained, "dead_items", boundsOf(dead)), dead);
     const counted = recent.within("lapsed", 5 * minute, minute);
     const sure = known.lapses.filter((at) => now - at < 4 * minute).length;
     const lapsed = { ...counted, least: Math.max(counted.least, sure) };
-    checkCount(queue, expectSaid(explained, "leases_lapsing", boundsSaid(lapsed)), lapsed);
+    checkCount(queue, expectFinding(explained, "leases_lapsing", boundsOf(lapsed)), lapsed);
     const { pauses } = this.#options.auditor;
     const isMeantToWait = pauses.of(queue).lease || queue === "dead";
     const { rise } = recent;
     if (rise === null || !isHealthy || mayBeFull) return;
-    const said = expectSaid(explained, "backlog_growing", {
+    const found = expectFinding(explained, "backlog_growing", {
       must: rise.least >= riseMin && !pauses.mayBe(queue) && queue !== "dead",
       may: rise.most >= riseMin && !isMeantToWait,
     });
-    checkCount(queue, said, rise);
+    checkCount(queue, found, rise);
   }
 
   /** Compares findings about the present state with the tally. */
@@ -306,13 +306,13 @@ export class Explanations {
     const isDeleted = this.#deleted.has(queue);
     const isLimited = !auditor.isUnlimited;
     const mayBeHeld = most - ready - aside;
-    const atMax = expectSaid(explained, "at_leased_max", {
+    const atMax = expectFinding(explained, "at_leased_max", {
       must: isLimited && place.leasedMax > 0 && held.length >= place.leasedMax && ready > 0,
       may: place.leasedMax > 0 && mayBeReady && (mayBeHeld >= place.leasedMax || mayBeFull),
     });
     checkCount(queue, atMax, readyBounds(tally, true));
     checkNext(queue, atMax, { first: lapseOf(held), isAll: false, now: mayBeFull ? 0 : now });
-    const atRate = expectSaid(explained, "at_lease_rate", {
+    const atRate = expectFinding(explained, "at_lease_rate", {
       must: isLimited && auditor.isAtRate(place, now) && ready > 0,
       may: place.leaseRate !== "" && mayBeReady,
     });
@@ -321,13 +321,13 @@ export class Explanations {
     const moreBy = mayBeFull ? Number.POSITIVE_INFINITY : now + 1.1 * intervalMs;
     checkNext(queue, atRate, { first: moreBy, isAll: false, now });
     const isAll = isAllKnown && held.length > 0 && !mayBeFull;
-    const allLeased = expectSaid(explained, "all_leased", {
+    const allLeased = expectFinding(explained, "all_leased", {
       must: isAll && !isDeleted && restLeast >= restMs.allLeased,
       may: ready === 0 && most > aside && (isDeleted || rest.most >= restMs.allLeased),
     });
     checkCount(queue, allLeased, { least: held.length, most: most - ready - aside });
     checkNext(queue, allLeased, { first: lapseOf(held), isAll, now: mayBeFull ? 0 : now });
-    const allScheduled = expectSaid(explained, "all_scheduled", {
+    const allScheduled = expectFinding(explained, "all_scheduled", {
       must: aside > 0 && aside === most,
       may: ready === 0 && held.length === 0 && most > 0,
     });
@@ -342,13 +342,13 @@ export class Explanations {
     const { queue, findings, health } = explained;
     const places = findings.map(({ what }) => order.indexOf(what));
     if (places.some((place, index) => place <= (places[index - 1] ?? -1))) {
-      throw new Violation("I18", `the worst of ${queue} is not told first`);
+      throw new Violation("I18", `the worst finding of ${queue} is not the first`);
     }
     const [worst] = findings;
     const words =
       worst === undefined ? this.#calmWords({ known, tally, isHealthy }) : [wordOf(worst)];
     if (!words.includes(health) && !(worst === undefined && this.#deleted.has(queue))) {
-      throw new Violation("I18", `${queue} is told to be ${health}, expected ${words}`);
+      throw new Violation("I18", `${queue} is reported as ${health}, expected ${words}`);
     }
   }
 
@@ -372,7 +372,7 @@ export class Explanations {
     // The counts of a turn may be lost with a dead shard.
     for (const { item, grant, until } of isSure && faults === known.faults ? known.held : []) {
       const isSame = item.grant === grant && grant.deadline === until && !grant.isOver;
-      const isUntouched = isSame && item.open === 0 && grant.unheardExtends === 0;
+      const isUntouched = isSame && item.open === 0 && grant.unansweredExtends === 0;
       if (isUntouched && until <= now && isCertain(item)) known.lapses.push(until);
     }
     known.lapses = known.lapses.filter((at) => now - at < hour);
@@ -391,10 +391,10 @@ export class Explanations {
     for (const [client, its] of Map.groupBy(grants, (one) => one.client)) {
       const reported = holding.find((one) => one.client === client)?.items ?? 0;
       if (reported < its.length) {
-        const text = `${client} is told to hold ${reported} of ${queue}, and holds ${its.length}`;
+        const text = `${client} is reported with ${reported} items of ${queue}, but holds ${its.length}`;
         throw new Violation("I18", text);
       }
-      situations.reached("a client is told to hold what it holds");
+      situations.reached("a client is reported with the items that it holds");
     }
   }
 }
@@ -404,21 +404,21 @@ function finding({ findings }: Explanation, word: FindingWord): Finding | undefi
 }
 
 /** The finding, after checks that it is allowed, or required. */
-function expectSaid(
+function expectFinding(
   explained: Explanation,
   word: FindingWord,
   { must, may }: { readonly must: boolean; readonly may: boolean },
 ): Finding | undefined {
-  const said = finding(explained, word);
+  const found = finding(explained, word);
   const { queue, asOf } = explained;
-  if (said !== undefined && !may) throw new Violation("I18", `${queue} is told to be ${word}`);
-  if (said === undefined && must) {
-    throw new Violation("I18", `${queue} is ${word} at ${asOf}, and is not told so`);
+  if (found !== undefined && !may) throw new Violation("I18", `${queue} is reported as ${word}`);
+  if (found === undefined && must) {
+    throw new Violation("I18", `${queue} is ${word} at ${asOf}, but is not reported as such`);
   }
-  return said;
+  return found;
 }
 
-function boundsSaid({ least, most }: Bounds) {
+function boundsOf({ least, most }: Bounds) {
   return { must: least > 0, may: most > 0 };
 }
 
@@ -427,9 +427,9 @@ function readyBounds({ ready, held, aside, most }: Tally, isHealthy: boolean): B
   return { least: ready, most: most - held.length - aside };
 }
 
-function checkCount(queue: string, said: Finding | undefined, { least, most }: Bounds): void {
-  if (said === undefined || (said.count >= least && said.count <= most)) return;
-  const reported = `${said.what} of ${queue} counts ${said.count}, expected ${least} to ${most}`;
+function checkCount(queue: string, found: Finding | undefined, { least, most }: Bounds): void {
+  if (found === undefined || (found.count >= least && found.count <= most)) return;
+  const reported = `${found.what} of ${queue} counts ${found.count}, expected ${least} to ${most}`;
   throw new Violation("I18", reported);
 }
 
@@ -440,11 +440,11 @@ function lapseOf(held: readonly HeldItem[]): number {
 /** `first`: the first known event; with `isAll` it is exactly the next one. */
 function checkNext(
   queue: string,
-  said: Finding | undefined,
+  found: Finding | undefined,
   { first, isAll, now }: { readonly first: number; readonly isAll: boolean; readonly now: number },
 ): void {
-  if (said === undefined) return;
-  const { what, nextAt } = said;
+  if (found === undefined) return;
+  const { what, nextAt } = found;
   const isRight = nextAt === null ? first === Infinity : nextAt <= first && nextAt > now;
   if (isRight && (!isAll || nextAt === first)) return;
   throw new Violation("I18", `${what} of ${queue} may end at ${nextAt}, expected ${first}`);

@@ -45,7 +45,7 @@ export class StoreControl {
   /** How often a commit failed because the store was full. */
   fullCount = 0;
   /** The shard knows that the store is full, and nothing has changed since. */
-  isToldFull = false;
+  hasReportedFull = false;
   /** The process has died at a commit. */
   isSilent = false;
   /** The store is too large to count its items at a start. */
@@ -88,7 +88,7 @@ export class StoreControl {
     this.#faults = [];
     this.#faultAfter = null;
     this.full = false;
-    this.isToldFull = false;
+    this.hasReportedFull = false;
     this.openFault = null;
   }
 
@@ -137,7 +137,7 @@ export class StoreControl {
   kill({ powerCut = false } = {}): boolean {
     this.#generation += 1;
     this.#killAfter = null;
-    this.isToldFull = false;
+    this.hasReportedFull = false;
     this.isSilent = false;
     const unsynced = this.#unsynced;
     this.#unsynced = null;
@@ -226,10 +226,10 @@ export class StoreControl {
     if (fault?.fault === "full") {
       this.full = true;
       this.fullCount += 1;
-      this.isToldFull = true;
+      this.hasReportedFull = true;
     }
     if (dies) {
-      this.isToldFull = false;
+      this.hasReportedFull = false;
       this.isSilent = true;
     }
     const applies = dies
@@ -238,7 +238,7 @@ export class StoreControl {
     if (dies || fault !== undefined) this.onFault?.({ applies });
     if (!applies) {
       if (dies) return silence();
-      throw new StoreError(fault?.fault ?? "failed", "the store was told to fail");
+      throw new StoreError(fault?.fault ?? "failed", "injected store failure");
     }
     const lose = this.syncsLater?.copy();
     const result = await work();
@@ -248,7 +248,7 @@ export class StoreControl {
     if (dies) return silence();
     if (fault !== undefined && fault.sync === undefined) {
       this.#unsynced = null;
-      throw new StoreError(fault.fault, "the store was told to fail");
+      throw new StoreError(fault.fault, "injected store failure");
     }
     return { result, synced: lose === undefined ? null : this.#sync(generation, fault) };
   }
@@ -263,7 +263,7 @@ export class StoreControl {
     if (this.isDead(generation)) return silence();
     if (fault?.sync === "lost") this.#unsynced?.lose();
     this.#unsynced = null;
-    if (fault !== undefined) throw new StoreError(fault.fault, "the sync was told to fail");
+    if (fault !== undefined) throw new StoreError(fault.fault, "injected sync failure");
   }
 
   async commit(store: Store, changes: Changes): Promise<void> {

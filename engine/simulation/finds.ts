@@ -101,13 +101,13 @@ async function checkFound(
   { filter, state, isMeant, listed }: Sought & { readonly listed: readonly StoredItem[] },
 ): Promise<void> {
   const request = { queue, filter, ...(state && { state }) };
-  const said = `${JSON.stringify({ filter, state })} in ${queue} finds`;
+  const search = `${JSON.stringify({ filter, state })} in ${queue} finds`;
   const found = await findAll(world, request);
   const [reported, meant] = [found, listed.filter(isMeant)].map((items) =>
     items.map(({ id }) => id),
   );
   if (String(reported) !== String(meant)) {
-    throw new Violation("I21", `${said} ${reported}, expected ${meant}`);
+    throw new Violation("I21", `${search} ${reported}, expected ${meant}`);
   }
   const newest = await findAll(world, { ...request, order: "newest" });
   // The same items; the lines of a partition are each in reverse order.
@@ -119,7 +119,7 @@ async function checkFound(
       .map(([line, all]) => `${line}: ${all.map(({ id }) => id)}`),
   );
   if (String(seen) !== String(expected)) {
-    throw new Violation("I21", `${said}, newest first, ${seen}, expected ${expected}`);
+    throw new Violation("I21", `${search}, newest first, ${seen}, expected ${expected}`);
   }
   if (found.length > pageItems) world.situations.reached("a search takes several pages");
 }
@@ -172,6 +172,6 @@ async function checkHolders(
       if (isRight) continue;
       throw new Violation("I21", `${id} of ${client} is searched for as one of ${holder}`);
     }
-    world.situations.reached("items are found by who holds them");
+    world.situations.reached("items are found by their holder");
   }
 }

@@ -56,7 +56,7 @@ class GoingBack {
   readonly #bundle: Bundle;
   readonly #shardCount: number;
   readonly #steps: number;
-  readonly #say: (line: string) => void;
+  readonly #log: (line: string) => void;
   readonly #begun: number;
   /** The queue of each item that was produced since the last rollback, by text. */
   #sure = new Map<string, string>();
@@ -74,7 +74,7 @@ class GoingBack {
     this.#chance = new Chance(seededRandom(seed));
     this.#shardCount = this.#chance.between(2, 3);
     this.#steps = steps;
-    this.#say = trace;
+    this.#log = trace;
     this.#bundle = new Bundle({ shardCount: this.#shardCount, seed, observe: checkMemory });
     this.#begun = this.#bundle.now;
     this.#copies = Array.from({ length: this.#shardCount }, () => []);
@@ -150,7 +150,7 @@ class GoingBack {
     const deadQueue = name === dead || name === mails ? "" : dead;
     const settings: QueueSettings = { ...usual, name, requestedPartitions, deadQueue };
     const { ending } = await this.#bundle.begin(() => this.#bundle.engine.createQueue(settings));
-    this.#say(`${name} is created with ${requestedPartitions} partitions; ${ending?.ok}`);
+    this.#log(`${name} is created with ${requestedPartitions} partitions; ${ending?.ok}`);
   }
 
   /** Creates the usual queues that a rollback has lost. */
@@ -167,7 +167,7 @@ class GoingBack {
     await this.#bundle.begin(() => this.#bundle.engine.deleteQueue({ name, force: true }));
     await this.#pass(2_000);
     for (const [text, queue] of this.#sure) if (queue === name) this.#sure.delete(text);
-    this.#say(`${name} is deleted`);
+    this.#log(`${name} is deleted`);
   }
 
   // items -------------------------------------------------------------------
@@ -187,7 +187,7 @@ class GoingBack {
     );
     if (!ending.ok) return;
     for (const text of texts) this.#sure.set(text, queue);
-    this.#say(`${queue} gets ${texts.join(" ")}`);
+    this.#log(`${queue} gets ${texts.join(" ")}`);
   }
 
   async #lease(queue: string): Promise<Leased | null> {
@@ -201,7 +201,7 @@ class GoingBack {
     }
     const { items } = ending.value;
     const texts = textsOf(items);
-    this.#say(
+    this.#log(
       `${queue} offers ${texts.map((text, at) => `${text} as ${items[at]?.id}`).join(" ")}`,
     );
     for (const [at, text] of texts.entries()) {
@@ -216,7 +216,7 @@ class GoingBack {
   #checkHome(text: string, queue: string): void {
     const [home = ""] = text.split("#");
     if (queue === home || (queue === dead && home !== mails)) return;
-    throw new Violation("I1", `${text} is in ${queue}, where nothing was put of ${home}`);
+    throw new Violation("I1", `${text} is in ${queue}, but belongs to ${home}`);
   }
 
   async #complete(lease: Leased | null): Promise<void> {
@@ -227,7 +227,7 @@ class GoingBack {
     );
     if (ending?.ok !== true) return;
     for (const text of textsOf(lease.items)) this.#sure.delete(text);
-    this.#say(`${textsOf(lease.items).join(" ")} done`);
+    this.#log(`${textsOf(lease.items).join(" ")} done`);
   }
 
   async #bury(): Promise<void> {
@@ -239,7 +239,7 @@ class GoingBack {
         return this.#bundle.engine.retry({ queue: lease.queue, partition: lease.partition, items });
       });
       if (!ending) return;
-      this.#say(`${textsOf(lease.items).join(" ")} dead`);
+      this.#log(`${textsOf(lease.items).join(" ")} dead`);
       for (const text of textsOf(lease.items)) if (this.#sure.has(text)) this.#sure.set(text, dead);
     });
   }
@@ -257,7 +257,7 @@ class GoingBack {
         }),
       );
       if (!ended) return;
-      this.#say(`${textsOf(lease.items).join(" ")} done, ${mails} gets ${texts.join(" ")}`);
+      this.#log(`${textsOf(lease.items).join(" ")} done, ${mails} gets ${texts.join(" ")}`);
       for (const text of textsOf(lease.items)) this.#sure.delete(text);
       for (const text of texts) this.#sure.set(text, mails);
     });
@@ -275,7 +275,7 @@ class GoingBack {
     const shard = this.#chance.below(this.#shardCount);
     if (!isSlow) return work();
     this.#bundle.store(shard).hold();
-    this.#say(`shard ${shard} stands still`);
+    this.#log(`shard ${shard} stands still`);
     await work();
     await (this.#chance.hits(500) ? this.#goBack() : this.#restart());
   }
@@ -308,12 +308,12 @@ class GoingBack {
     const copies = this.#copies[shard] ?? [];
     copies.push(this.#bundle.snapshot(shard));
     if (copies.length > copiesMax) copies.splice(this.#chance.below(copies.length), 1);
-    this.#say(`shard ${shard} is copied`);
+    this.#log(`shard ${shard} is copied`);
   }
 
   async #restart(): Promise<void> {
     this.#kills += 1;
-    this.#say("the process is killed");
+    this.#log("the process is killed");
     this.#bundle.kill();
     await this.#open();
   }
@@ -331,7 +331,7 @@ class GoingBack {
     if (putBack !== undefined) {
       putBack();
       this.#sure = new Map();
-      this.#say(`the process is killed, and shard ${shard} goes back`);
+      this.#log(`the process is killed, and shard ${shard} goes back`);
     }
     await this.#openWithoutRoom();
     await this.#createUsual();
@@ -366,7 +366,7 @@ class GoingBack {
     const count = reported.reduce((sum, notice) => sum + (notice.count ?? 0), 0);
     const found = quarantined() - countBefore;
     if (found === count) return;
-    throw new Violation("I1", `${count} items were said to be set aside, and ${found} are`);
+    throw new Violation("I1", `${count} items are reported as set aside, but ${found} are`);
   }
 
   // checks ------------------------------------------------------------------

@@ -76,14 +76,14 @@ export class Histories {
   watchingToo(engine: Engine): Engine {
     const reported = this.#reported;
     const keys = this.#keys;
-    const tell = (id: string, one: Omit<ReportedHistory, "id">): void => {
+    const report = (id: string, one: Omit<ReportedHistory, "id">): void => {
       reported.getOrInsertComputed(keys.get(id) ?? id, () => []).push({ id, ...one });
     };
     const unnamed = this.#unnamed;
     const name = (id: string, what: "produced" | "dead", key: string): void => {
       const at = unnamed[what].get(key);
       unnamed[what].delete(key);
-      if (at !== undefined) tell(id, { what, at, by: null });
+      if (at !== undefined) report(id, { what, at, by: null });
     };
     const watched: Partial<Engine> = {
       produce: async (request: ProduceRequest) => {
@@ -104,7 +104,7 @@ export class Histories {
           if (past.origin === undefined) name(id, "produced", key);
           if (past.death !== undefined) name(id, "dead", key);
           unnamed.produced.delete(key);
-          if (!reply.replayed) tell(id, { what: "leased", at, by: request.clientId });
+          if (!reply.replayed) report(id, { what: "leased", at, by: request.clientId });
         }
         return reply;
       },
@@ -112,7 +112,7 @@ export class Histories {
         const at = this.#now();
         const reply = await engine.complete(request);
         if (reply.replayed) return reply;
-        for (const id of request.ids) tell(id, { what: "completed", at, by: null });
+        for (const id of request.ids) report(id, { what: "completed", at, by: null });
         return reply;
       },
       retry: async (request: RetryRequest) => {
@@ -120,7 +120,7 @@ export class Histories {
         const reply = await engine.retry(request);
         if (reply.replayed) return reply;
         for (const { id, dead } of request.items) {
-          tell(id, { what: "retried", at, by: null });
+          report(id, { what: "retried", at, by: null });
           if (dead) unnamed.dead.set(keys.get(id) ?? id, at);
         }
         return reply;
@@ -150,11 +150,11 @@ export class Histories {
       for (const asked of [kept.at(0), kept.at(-1)]) {
         if (asked === undefined) continue;
         const life = await this.#lifeOf(bundle, asked);
-        const missing = kept.find((one) => !life.history.some((event) => isTold(event, one)));
+        const missing = kept.find((one) => !life.history.some((event) => isReported(event, one)));
         if (missing === undefined || life.since === null || life.since > since) continue;
         const { id, what, by, at } = missing;
         const known = `${id} was ${what} by ${by} since ${at}`;
-        throw new Violation("I21", `${known}; not told of ${asked.id}`);
+        throw new Violation("I21", `${known}; the history of ${asked.id} lacks it`);
       }
     }
   }
@@ -174,7 +174,8 @@ export class Histories {
     const is = (word: ItemEventKind): boolean => history.some(({ what }) => what === word);
     if (history[0]?.what !== "produced")
       this.#situations.reached("a history has lost its beginning");
-    else if (is("completed")) this.#situations.reached("a history is told from beginning to end");
+    else if (is("completed"))
+      this.#situations.reached("a history is reported from beginning to end");
     if (is("dead")) this.#situations.reached("a history leads into a dead queue");
   }
 }
@@ -195,7 +196,7 @@ function keyOf(payload: Payload): string {
  * A damaged item is quarantined instead of moved, so a retry may be recorded as `damaged`. The
  * client may know a later id of a dead item, because a lease without an answer has requeued it.
  */
-function isTold(event: ItemEvent, { id, what, by }: ReportedHistory): boolean {
+function isReported(event: ItemEvent, { id, what, by }: ReportedHistory): boolean {
   if (what === "dead") return event.what === what;
   const isSo = event.what === what && (by === null || event.by === by);
   return event.id === id && (isSo || (what === "retried" && event.what === "damaged"));

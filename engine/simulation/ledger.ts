@@ -33,9 +33,9 @@ const unbounded: readonly CounterName[] = ["released"];
 
 interface Account {
   /** Items of calls that may have been done, or may still be. */
-  readonly asked: Counted;
+  readonly requested: Counted;
   /** Items of acknowledged calls, without replayed ones. */
-  readonly told: Counted;
+  readonly acknowledged: Counted;
   /** Items in the queue at the start: its content without those that arrived and have not left. */
   before: number | null;
 }
@@ -92,8 +92,8 @@ export class Ledger {
         if (name === "transact") {
           return (request: TransactRequest) => {
             for (const [queue, counter, items] of partsOf(request)) {
-              const { asked } = accounts.getOrInsertComputed(queue, noAccount);
-              const sums = counter === "produced" ? this.#outputsOf(queue) : asked;
+              const { requested } = accounts.getOrInsertComputed(queue, noAccount);
+              const sums = counter === "produced" ? this.#outputsOf(queue) : requested;
               sums[counter] = (sums[counter] ?? 0) + items.length;
             }
             return call(request);
@@ -128,21 +128,21 @@ export class Ledger {
       const account = this.#accounts.getOrInsertComputed(name, noAccount);
       for (const counter of Object.values(counterOf)) {
         const { [counter]: counted } = counters;
-        const least = isWhole ? (account.told[counter] ?? 0) : 0;
+        const least = isWhole ? (account.acknowledged[counter] ?? 0) : 0;
         // A grant of a failed store is requeued after a pause, and its lease is granted more items.
         const isAgain = counter === "leased" && !isWhole;
-        const asked = isAgain ? Number.POSITIVE_INFINITY : (account.asked[counter] ?? 0);
-        const most = asked + (this.#outputsOf(name)[counter] ?? 0);
+        const requested = isAgain ? Number.POSITIVE_INFINITY : (account.requested[counter] ?? 0);
+        const most = requested + (this.#outputsOf(name)[counter] ?? 0);
         if (counted >= least && (counted <= most || unbounded.includes(counter))) continue;
-        const told = `${name} counts ${counted} ${counter}, expected ${least} to ${most}`;
-        throw new Violation("I12", told);
+        const text = `${name} counts ${counted} ${counter}, expected ${least} to ${most}`;
+        throw new Violation("I12", text);
       }
       if (!isWhole || (this.#clearing.get(name) ?? 0) > 0) continue;
       const before = itemsIn(gauges) - netOf(gauges);
       account.before ??= before;
       if (account.before === before) continue;
-      const told = `${name} holds ${itemsIn(gauges)} items, and counts ${JSON.stringify(counters)}`;
-      throw new Violation("I12", `${told}; ${account.before} were there before, or ${before}`);
+      const text = `${name} holds ${itemsIn(gauges)} items, and counts ${JSON.stringify(counters)}`;
+      throw new Violation("I12", `${text}; ${account.before} were there before, or ${before}`);
     }
   }
 }
@@ -167,11 +167,11 @@ function netOf({ counters }: QueueGauges): number {
 }
 
 function noAccount(): Account {
-  return { asked: {}, told: {}, before: null };
+  return { requested: {}, acknowledged: {}, before: null };
 }
 
 async function watched(
-  { asked, told }: Account,
+  { requested, acknowledged }: Account,
   verb: Verb,
   request: Request,
   call: () => unknown,
@@ -181,19 +181,19 @@ async function watched(
   const add = (to: Counted, count: number) => {
     to[counter] = (to[counter] ?? 0) + count;
   };
-  add(asked, items);
+  add(requested, items);
   try {
     const reply = (await call()) as Reply;
     const done = verb === "lease" ? (reply.items?.length ?? 0) : items;
     const count = reply.replayed ? 0 : done - (reply.duplicates?.length ?? 0);
-    add(told, count);
+    add(acknowledged, count);
     // A lease may have been granted several times, with all grants but one withdrawn.
-    if (verb !== "lease") add(asked, count - items);
+    if (verb !== "lease") add(requested, count - items);
     return reply;
   } catch (error) {
     // A refused call was not done.
     if (error instanceof QueueError && error.code !== "unknown" && verb !== "lease") {
-      add(asked, -items);
+      add(requested, -items);
     }
     throw error;
   }

@@ -22,14 +22,14 @@ export async function checkMemory(shard: number, memory: Memory, store: Store): 
   const inMemory = textOf(shard, memory);
   const inStore = textOf(shard, stored.memory);
   if (inMemory !== inStore) {
-    const told = `shard ${shard} has in memory\n${inMemory}\nand in its store\n${inStore}`;
-    throw new Violation("I12", told);
+    const text = `shard ${shard} has in memory\n${inMemory}\nand in its store\n${inStore}`;
+    throw new Violation("I12", text);
   }
   const ends = { until: Number.MAX_SAFE_INTEGER, keys: 0 };
   const { next } = (await store.read({ ...noReads, ended: ends })).ended;
   if (next !== null && memory.uniqueFloor > next + limits.uniqueBunchMs) {
-    const told = `a unique key ends at ${next}, and is looked at from ${memory.uniqueFloor} on`;
-    throw new Violation("I12", told);
+    const text = `a unique key ends at ${next}, but keys are examined only from ${memory.uniqueFloor} on`;
+    throw new Violation("I12", text);
   }
   for (const [slot, partition] of memory.partitions) {
     const { itemCount, asideCount } = partition;
@@ -38,8 +38,8 @@ export async function checkMemory(shard: number, memory: Memory, store: Store): 
     const aside = (await readScheduled(store, span, everything)).found;
     const counts = `${itemCount} and ${asideCount}`;
     if (counts !== `${items.length} and ${aside.length}`) {
-      const told = `slot ${slot} counts ${counts}, but has ${items.length} and ${aside.length}`;
-      throw new Violation("I12", told);
+      const text = `slot ${slot} counts ${counts}, but has ${items.length} and ${aside.length}`;
+      throw new Violation("I12", text);
     }
     checkInstants(partition, items, aside);
   }
@@ -59,8 +59,8 @@ function checkInstants(
   const next = dueAts.reduce((first, dueAt) => Math.min(first, dueAt), Number.POSITIVE_INFINITY);
   const isDueKnown = dueAts.length === 0 || nextDueAt !== null;
   if ((oldestReadyAt ?? oldest) <= oldest && (nextDueAt ?? next) <= next && isDueKnown) return;
-  const told = `ready since ${oldestReadyAt} and due at ${nextDueAt}`;
-  throw new Violation("I12", `slot ${slot} says ${told}, but has ${oldest} and ${next}`);
+  const text = `ready since ${oldestReadyAt} and due at ${nextDueAt}`;
+  throw new Violation("I12", `slot ${slot} is ${text}, but has ${oldest} and ${next}`);
 }
 
 function textOf(shard: number, memory: Memory): string {

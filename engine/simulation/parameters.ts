@@ -31,23 +31,23 @@ export interface Parameters {
   /** How far ahead items are scheduled at most. */
   readonly laterMsMax: number;
   readonly requestTimeoutMs: number;
-  /** Time passes while the process is down, and items die meanwhile. */
-  readonly isAway: boolean;
+  /** Time passes while the process is down, and leases and items reach their deadlines. */
+  readonly hasDowntime: boolean;
   /** Queues move to other numbers of shards while the process is down. */
   readonly reshards?: true;
   /** Commits are synced some events after they are written. */
   readonly syncsLater: boolean;
-  /** Finds and histories are checked. */
-  readonly isLookedInto: boolean;
+  /** Searches and histories are checked. */
+  readonly hasSearches: boolean;
   /** Items have only a text and a due time. */
   readonly isPlain?: boolean;
   /** Calls have idempotency keys and are repeated. */
   readonly repeats: boolean;
   /** Every other client that disconnects repeats its call at once, on another connection. */
-  readonly returns?: true;
+  readonly reconnects?: true;
   readonly hasTestClock?: true;
   /** Some tasks retry leased items. */
-  readonly takesBack?: true;
+  readonly retriesLeased?: true;
   /** The relative frequency of each kind of event. */
   readonly weights: {
     readonly produce: number;
@@ -70,7 +70,7 @@ export interface Parameters {
     readonly recreate: number;
     readonly census: number;
     readonly repeat: number;
-    /** Faults of a special setting. */
+    /** Faults of the scenario. */
     readonly trouble: number;
     readonly transact: number;
     /** Items are redriven, promoted, rejected and deleted. */
@@ -116,8 +116,8 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   // A third of the worlds with unique keys has transacts.
   const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
-  const looked = seed % 11 === 4 ? lookedInto(whole, Math.floor(seed / 11)) : whole;
-  const repaired = [6, 13].includes(seed % 17) ? repairing(looked, seed) : looked;
+  const searched = seed % 11 === 4 ? searching(whole, Math.floor(seed / 11)) : whole;
+  const repaired = [6, 13].includes(seed % 17) ? repairing(searched, seed) : searched;
   // A pause does not stop imports.
   const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
   const imported = isImporting ? importing(repaired) : repaired;
@@ -129,7 +129,7 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
     ...resharded,
-    isPlain: seed % 7 === 6 && !crowded.isLookedInto,
+    isPlain: seed % 7 === 6 && !crowded.hasSearches,
     syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5),
     bounds: { ...resharded.bounds, secondTurnWeightMin },
   };
@@ -158,7 +158,7 @@ function onTestClock(parameters: Parameters): Parameters {
   return {
     ...parameters,
     hasTestClock: true,
-    isAway: false,
+    hasDowntime: false,
     weights: { ...weights, ...noFaults, leap: Math.max(2, weights.leap) },
   };
 }
@@ -177,13 +177,13 @@ function crowding(parameters: Parameters): Parameters {
   };
 }
 
-/** A world with finds and histories; in some, the history is small and soon evicted. */
-export function lookedInto(parameters: Parameters, which: number): Parameters {
+/** A world with searches and histories; in some, the history is small and soon evicted. */
+export function searching(parameters: Parameters, which: number): Parameters {
   const { weights, bounds } = parameters;
   const historyBytes = which % 3 === 0 ? 50_000 : 10_000_000;
   return {
     ...parameters,
-    isLookedInto: true,
+    hasSearches: true,
     weights: { ...weights, census: 4 },
     bounds: { ...bounds, historyBytes },
   };
@@ -196,7 +196,7 @@ export function repairing(parameters: Parameters, which: number): Parameters {
   const faults = { kill: Math.max(3, kill), storeFault: Math.max(4, storeFault) };
   return {
     ...parameters,
-    ...(which % 4 === 3 && { takesBack: true }),
+    ...(which % 4 === 3 && { retriesLeased: true }),
     scheduled: Math.max(300, parameters.scheduled),
     queues: queues.map((one) => (one.name === "orders" ? { ...one, maxAttempts: 2 } : one)),
     weights: {
@@ -235,7 +235,7 @@ function deadly(parameters: Parameters): Parameters {
   const { shardCount, weights } = parameters;
   return {
     ...parameters,
-    isAway: true,
+    hasDowntime: true,
     shardCount: Math.max(2, shardCount),
     queues: parameters.queues.map((one) =>
       one.name === "orders" ? { ...one, ...shortLived, partitions: 2 } : one,
@@ -263,7 +263,7 @@ function repeating(parameters: Parameters): Parameters {
 
 /** A world whose clients lose their connections and return. */
 function returning(parameters: Parameters): Parameters {
-  return { ...parameters, returns: true, weights: { ...parameters.weights, abort: 16 } };
+  return { ...parameters, reconnects: true, weights: { ...parameters.weights, abort: 16 } };
 }
 
 /** A world with imports that are repeated. */
@@ -331,9 +331,9 @@ function usualParameters(chance: Chance): Parameters {
     scheduled: chance.one([0, 0, 100, 400]),
     laterMsMax: day,
     requestTimeoutMs: chance.one([10, second, minute]),
-    isAway: false,
+    hasDowntime: false,
     syncsLater: false,
-    isLookedInto: false,
+    hasSearches: false,
     repeats: false,
     weights: {
       produce: chance.between(5, 40),

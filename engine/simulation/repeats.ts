@@ -1,5 +1,5 @@
-// Clients that repeat calls with idempotency keys (I16). They repeat calls whose answer was lost,
-// calls in progress, and some answered ones. The auditor gets one ending per call; the answers of
+// Clients that repeat calls with idempotency keys (I16): calls whose answer was lost, calls in
+// progress, and some answered ones. The auditor gets one ending per call; the answers of
 // repetitions are compared here.
 
 import type { LeasedItem, Outcome, Repeatable } from "../model/api.ts";
@@ -8,7 +8,7 @@ import type { Ending } from "./bundle.ts";
 import type { Chance } from "./chance.ts";
 import type { Situations } from "./situations.ts";
 
-type Heard<T> = (ending: Ending<T> | null) => void;
+type Answered<T> = (ending: Ending<T> | null) => void;
 /** `wasLost`: an earlier answer was lost, so the call may have been done some time ago. */
 type Ended<T> = (ending: Ending<T> | null, wasLost: boolean) => void;
 
@@ -18,19 +18,19 @@ export interface RepeatsOptions {
   readonly now: () => number;
   /** No engine has an earlier time. */
   readonly earliest: () => number;
-  readonly say: (event: string) => void;
+  readonly log: (event: string) => void;
   readonly receiptsWindowMs: number;
   /** With several nodes, the answer to a repetition may overtake the first one. */
   readonly hasNodes: boolean;
-  /** Clients that disconnect may repeat their call. */
-  readonly returns: boolean;
+  /** Clients that disconnect may return and repeat their call. */
+  readonly reconnects: boolean;
   /** Leases are extended, so a repeated answer may have later deadlines. */
   readonly hasExtends: boolean;
-  /** Starts a call; `heard` gets `null` if its answer is lost. */
+  /** Starts a call; `answered` gets `null` if its answer is lost. */
   readonly send: <T>(
     what: string,
     call: () => Promise<T>,
-    heard: Heard<T>,
+    answered: Answered<T>,
     timeoutMs: number,
   ) => void;
 }
@@ -68,7 +68,7 @@ interface Repeated extends RepeatedCall<Outcome> {
   ending: Ending<Outcome> | "given up" | null;
 }
 
-/** A key that is not in use any more. */
+/** A key that is no longer in use. */
 interface FormerKey extends Pick<Repeated, "requestKey" | "what" | "queue"> {
   /** After this the key is forgotten. */
   readonly freeAt: number;
@@ -143,8 +143,8 @@ export class Repeats {
       this.#sendOther(call, call.sendOther);
       return;
     }
-    if (call.open > 0) situations.reached("a call is sent again while it is under way");
-    else if (call.wasLost) situations.reached("a call whose answer was lost is sent again");
+    if (call.open > 0) situations.reached("a call is repeated while it is in progress");
+    else if (call.wasLost) situations.reached("a call whose answer was lost is repeated");
     this.#send(call);
   }
 
@@ -153,18 +153,18 @@ export class Repeats {
     call.sent += 1;
     call.open += 1;
     call.undecided += 1;
-    if (call.sent > 1) this.#options.say(`${what} with ${requestKey} is sent again`);
-    const heard = (ending: Ending<Outcome> | null) => {
+    if (call.sent > 1) this.#options.log(`${what} with ${requestKey} is repeated`);
+    const answered = (ending: Ending<Outcome> | null) => {
       call.open -= 1;
-      if (isTaken(ending)) call.undecided -= 1;
-      this.#heard(call, ending);
+      if (isFinished(ending)) call.undecided -= 1;
+      this.#answered(call, ending);
     };
-    this.#options.send(what, () => call.send({ requestKey }), heard, answeredWithinMs(call));
+    this.#options.send(what, () => call.send({ requestKey }), answered, answeredWithinMs(call));
   }
 
   /** A client that returned on another connection does not receive the answer to the first. */
-  #isUnheard(ending: Ending<Outcome> | null): boolean {
-    if (ending === null || ending.ok || !this.#options.returns) return false;
+  #isUnanswered(ending: Ending<Outcome> | null): boolean {
+    if (ending === null || ending.ok || !this.#options.reconnects) return false;
     return ending.message.startsWith("the client has left");
   }
 
@@ -172,25 +172,31 @@ export class Repeats {
     const { what, requestKey } = call;
     call.sent += 1;
     call.undecided += 1;
-    this.#options.say(`${requestKey} is used for something else`);
-    const heard = (ending: Ending<Outcome> | null) => {
-      if (isTaken(ending)) call.undecided -= 1;
+    this.#options.log(`${requestKey} is used for another call`);
+    const answered = (ending: Ending<Outcome> | null) => {
+      if (isFinished(ending)) call.undecided -= 1;
       if (ending?.ok === true) {
-        throw new Violation("I16", `a ${what} was done with the key ${requestKey} of another`);
+        throw new Violation(
+          "I16",
+          `a ${what} was done with ${requestKey}, the key of another call`,
+        );
       }
       if (ending?.message.includes("is taken") === true) {
-        this.#options.situations.reached("a key is refused that was used for something else");
+        this.#options.situations.reached("a key that was used for another call is refused");
       }
     };
-    this.#options.send(what, () => sendOther({ requestKey }), heard, answeredWithinMs(call));
+    this.#options.send(what, () => sendOther({ requestKey }), answered, answeredWithinMs(call));
   }
 
-  #heard(call: Repeated, answer: Ending<Outcome> | null): void {
+  #answered(call: Repeated, answer: Ending<Outcome> | null): void {
     if (call.ending === "given up") return;
-    const ending = this.#isUnheard(answer) ? null : answer;
+    const ending = this.#isUnanswered(answer) ? null : answer;
     if (ending?.ok === false && ending.message.includes("key is taken")) {
       const { what, requestKey } = call;
-      throw new Violation("I16", `a ${what} was refused for another, whose key ${requestKey} was`);
+      throw new Violation(
+        "I16",
+        `a ${what} was refused because ${requestKey} was the key of another call`,
+      );
     }
     if (call.ending !== null) {
       this.#compare(call, call.ending, ending);
@@ -208,7 +214,7 @@ export class Repeats {
     }
     const isReplayed = ending.ok && ending.value.replayed;
     if (call.sent > 1 && isReplayed) {
-      this.#options.situations.reached("what a call did that nobody heard of is told later");
+      this.#options.situations.reached("a repetition gets the answer that was lost");
     }
     call.ending = ending;
     // A replayed answer also means that the first one was lost, with the shard.
@@ -225,7 +231,10 @@ export class Repeats {
     if (!ending.ok) {
       const isMeant = ending.code !== "refused" && ending.code !== "invalid";
       if (isMeant || isElsewhere(ending.message)) return;
-      throw new Violation("I16", `a ${what} was refused that was done, ${ending.message}`);
+      throw new Violation(
+        "I16",
+        `a ${what} that was done was refused when repeated, ${ending.message}`,
+      );
     }
     const isOvertaken = this.#options.hasNodes && first.value.replayed;
     if (!ending.value.replayed && !isOvertaken) {
@@ -233,10 +242,10 @@ export class Repeats {
     }
     const isSame = what === "lease" ? isSameLease : isSameReply;
     if (!isSame(first.value, ending.value, this.#options)) {
-      const told = `${JSON.stringify(first.value)} and then ${JSON.stringify(ending.value)}`;
-      throw new Violation("I16", `a ${what} with ${requestKey} was answered ${told}`);
+      const answers = `${JSON.stringify(first.value)} and then ${JSON.stringify(ending.value)}`;
+      throw new Violation("I16", `a ${what} with ${requestKey} was answered ${answers}`);
     }
-    this.#options.situations.reached("a call that was answered is answered the same again");
+    this.#options.situations.reached("an answered call is repeated and gets the same answer");
   }
 
   /** Ends all repetitions. `queue`: only of calls to that queue. */
@@ -287,12 +296,12 @@ function isSettled(ending: Repeated["ending"]): boolean {
   return ending.ok || ending.code === "refused" || ending.code === "invalid";
 }
 
-/** Whether the shard is done with the call: it is settled, or replaced by a repetition. */
-function isTaken(ending: Ending<Outcome> | null): boolean {
+/** Whether the shard has finished the call: it is settled, or replaced by a repetition. */
+function isFinished(ending: Ending<Outcome> | null): boolean {
   return isSettled(ending) || (ending?.ok === false && ending.message.includes("asked for again"));
 }
 
-/** The queue or partition is another one now, or another lease of the client waits. */
+/** The queue or partition was replaced, or another lease of the client waits. */
 function isElsewhere(message: string): boolean {
   return /does not exist|deleted|not a valid partition|duplicate client/.test(message);
 }
@@ -322,12 +331,12 @@ function isSameLease(
   second: LeaseReply,
   { hasExtends }: Pick<RepeatsOptions, "hasExtends">,
 ): boolean {
-  const told = new Map(first.items?.map((item) => [item.id, item]));
+  const firstItems = new Map(first.items?.map((item) => [item.id, item]));
   const { items = [] } = second;
   return (
     items.length > 0 &&
     items.every(({ id, attempts, leaseDeadline }) => {
-      const before = told.get(id);
+      const before = firstItems.get(id);
       if (before === undefined || before.attempts !== attempts) return false;
       const isLater = hasExtends && leaseDeadline > before.leaseDeadline;
       return isLater || leaseDeadline === before.leaseDeadline;

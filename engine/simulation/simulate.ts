@@ -13,7 +13,7 @@ export interface SimulateOptions {
   /** `going-back`: in memory, and the disk of a shard returns to earlier states. */
   readonly store: "memory" | "sqlite" | "going-back";
   /** The scenario of each world; absent = one process. */
-  readonly setting?: (seed: number) => Scenario;
+  readonly scenario?: (seed: number) => Scenario;
   readonly situations: Situations;
   /** Receives each event. */
   readonly trace?: (line: string) => void;
@@ -49,7 +49,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulated> {
             ...world,
             situations,
             ...(stores === null ? {} : { openStore: stores.open }),
-            ...(options.setting === undefined ? {} : { setting: options.setting(seed) }),
+            ...(options.scenario === undefined ? {} : { scenario: options.scenario(seed) }),
           }));
       sums.calls += report.calls;
       sums.storeFaults += report.storeFaults;

@@ -17,14 +17,14 @@ const rise = { ms: 5 * 60_000, noticedMs: 2 * 60_000 };
 const byPlace: readonly FindingWord[] = ["shard_down", "store_full"];
 
 /** A finding at the checks so far. */
-interface Said {
+interface PastFinding {
   readonly since: number;
   /** The first check without the finding; `null` = it is present. */
   readonly endedAt: number | null;
 }
 
 export class SinceWhen {
-  readonly #said = new Map<FindingWord, Said>();
+  readonly #past = new Map<FindingWord, PastFinding>();
   /** The instants of recent checks; the first is at least `gapMs` before the last. */
   readonly #looks: number[];
   /** The last healthy check; a pause answered later may have begun from then on. */
@@ -38,28 +38,28 @@ export class SinceWhen {
 
   look({ queue, asOf, findings }: Explanation, isHealthy: boolean): void {
     for (const one of findings) this.#check(queue, one, asOf);
-    for (const [what, said] of this.#said) {
+    for (const [what, past] of this.#past) {
       if (findings.some((one) => one.what === what)) continue;
-      this.#said.set(what, { ...said, endedAt: said.endedAt ?? asOf });
+      this.#past.set(what, { ...past, endedAt: past.endedAt ?? asOf });
     }
     this.#looks.push(asOf);
     while ((this.#looks[1] ?? asOf) < asOf - gapMs) this.#looks.shift();
     if (isHealthy) this.#calmAt = asOf;
   }
 
-  #check(queue: string, { what, since: told }: Finding, asOf: number): void {
-    const since = what === "backlog_growing" ? told + rise.ms : told;
-    const said = this.#said.get(what);
-    this.#said.set(what, { since, endedAt: null });
+  #check(queue: string, { what, since: reported }: Finding, asOf: number): void {
+    const since = what === "backlog_growing" ? reported + rise.ms : reported;
+    const past = this.#past.get(what);
+    this.#past.set(what, { since, endedAt: null });
     if (since > asOf) throw new Violation("I18", `${what} of ${queue} begins at ${since}`);
-    if (byPlace.includes(what) || (since === said?.since && this.#goesOn(what, said))) return;
+    if (byPlace.includes(what) || (since === past?.since && this.#continues(what, past))) return;
     // After a start, a pause counts from the latest change of the queue.
-    if (said === undefined && what === "paused") return;
-    const isNew = said === undefined || said.endedAt !== null;
-    const least = isNew && later.includes(what) ? (said?.since ?? 0) : this.#leastOf(what, isNew);
+    if (past === undefined && what === "paused") return;
+    const isNew = past === undefined || past.endedAt !== null;
+    const least = isNew && later.includes(what) ? (past?.since ?? 0) : this.#leastOf(what, isNew);
     if (since >= least) return;
-    const before = said === undefined ? "" : `, before since ${said.since} until ${said.endedAt}`;
-    const text = `${what} of ${queue} is told since ${since}, not before ${least}${before}`;
+    const before = past === undefined ? "" : `, before since ${past.since} until ${past.endedAt}`;
+    const text = `${what} of ${queue} is reported since ${since}, not before ${least}${before}`;
     throw new Violation("I18", text);
   }
 
@@ -73,7 +73,7 @@ export class SinceWhen {
   }
 
   /** Whether the finding may be the earlier one; calls to explain items evaluate findings too. */
-  #goesOn(what: FindingWord, { endedAt }: Said): boolean {
+  #continues(what: FindingWord, { endedAt }: PastFinding): boolean {
     return endedAt === null || bridging.includes(what);
   }
 }

@@ -26,7 +26,7 @@ export interface Moment {
   /** The queue is being cleared, so nothing in it is certain. */
   readonly isDoubted: boolean;
   /** A lease without an answer may have requeued items. */
-  readonly hasUntold: boolean;
+  readonly hasUnanswered: boolean;
 }
 
 /** Valid only while no call is in progress. */
@@ -35,7 +35,7 @@ export function tallyOf(
   { name }: QueueParameters,
   moment: Moment,
 ): Tally {
-  const { now, isDoubted, hasUntold } = moment;
+  const { now, isDoubted, hasUnanswered } = moment;
   const held: HeldItem[] = [];
   let [ready, aside, most] = [0, 0, 0];
   let [readySince, dueAt] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -51,7 +51,7 @@ export function tallyOf(
       dueAt = Math.min(dueAt, item.notBefore);
     } else if (isReady(item, now)) {
       ready += 1;
-      if (!hasUntold) readySince = Math.min(readySince, item.produce.answeredAt);
+      if (!hasUnanswered) readySince = Math.min(readySince, item.produce.answeredAt);
     }
   }
   return { ready, readySince, held, aside, dueAt, most };
@@ -67,7 +67,7 @@ function mayBeIn(item: Tracked, name: string, { now, faults }: Moment): boolean 
 
 function isHeldForSure(item: Tracked, now: number): item is HeldItem {
   const { grant, open } = item;
-  if (grant === null || open > 0 || grant.unheardExtends > 0) return false;
+  if (grant === null || open > 0 || grant.unansweredExtends > 0) return false;
   return isHeld(item, grant.id, now);
 }
 

@@ -12,13 +12,13 @@ import { handReason, type TaskPlan } from "./tracked.ts";
 
 export interface TaskCallsOptions {
   /** Some tasks retry leased items. */
-  readonly takesBack: boolean;
+  readonly retriesLeased: boolean;
   readonly chance: Chance;
   readonly auditor: Auditor;
   readonly situations: Situations;
   readonly bundle: () => Bundle;
   readonly now: () => number;
-  readonly say: (event: string) => void;
+  readonly log: (event: string) => void;
   readonly repeatable: (call: RepeatedCall<TaskBegun>) => void;
   readonly rest: () => Promise<void>;
   readonly endingText: (ending: Ending<unknown> | null) => string;
@@ -33,18 +33,18 @@ export class TaskCalls {
   /** Ids of tasks that were listed. */
   readonly #listed = new Set<string>();
   /** Ids of acknowledged tasks; `null` = the database may have lost some. */
-  #endingText: Set<string> | null = new Set();
+  #acknowledged: Set<string> | null = new Set();
 
   constructor(options: TaskCallsOptions) {
     this.#options = options;
   }
 
   start(): void {
-    const { auditor, repeatable, say, now, endingText, situations } = this.#options;
+    const { auditor, repeatable, log, now, endingText, situations } = this.#options;
     const plan = this.#plan();
     const task = auditor.taskBegun(plan);
     this.#calls += 1;
-    say(`task ${JSON.stringify(plan)}`);
+    log(`task ${JSON.stringify(plan)}`);
     repeatable({
       what: "task",
       queue: plan.queue,
@@ -53,20 +53,20 @@ export class TaskCalls {
       send: (key) => this.#begin(plan, key),
       sendOther: (key) => this.#begin(plan, { limit: 1, ...key }),
       ended: (ending) => {
-        say(`  task of ${plan.queue}: ${endingText(ending)}`);
+        log(`  task of ${plan.queue}: ${endingText(ending)}`);
         auditor.taskEnded(task, ending, now());
-        if (ending === null) situations.reached("nobody heard whether a task has begun");
-        if (ending?.ok === true) this.#endingText?.add(ending.value.taskId);
+        if (ending === null) situations.reached("it is unknown whether a task has begun");
+        if (ending?.ok === true) this.#acknowledged?.add(ending.value.taskId);
         if (ending?.ok === true && plan.queue === "plain" && plan.action === "reject") {
-          throw new Violation("I22", "items were rejected where nothing keeps them");
+          throw new Violation("I22", "items without a dead queue were rejected");
         }
       },
     });
   }
 
   #plan(): TaskPlan {
-    const { chance, takesBack } = this.#options;
-    if (takesBack && chance.hits(400)) return this.#planOfHeld();
+    const { chance, retriesLeased } = this.#options;
+    if (retriesLeased && chance.hits(400)) return this.#planOfHeld();
     const queue = chance.one(["orders", "orders", "plain", "dead", "dead"]);
     const action: TaskAction =
       queue === "dead"
@@ -126,14 +126,14 @@ export class TaskCalls {
     }
     // At this number, the oldest finished tasks are forgotten.
     if (tasks.length >= limits.tasksMax) return;
-    const lost = this.#endingText?.difference(new Set(tasks.map(({ taskId }) => taskId))) ?? [];
-    for (const taskId of lost) throw new Violation("I22", `${taskId} has begun, and is not there`);
+    const lost = this.#acknowledged?.difference(new Set(tasks.map(({ taskId }) => taskId))) ?? [];
+    for (const taskId of lost) throw new Violation("I22", `${taskId} has begun, but is not listed`);
   }
 
   /** The database has lost its latest commits. */
   wentBack(): void {
     this.#moved.clear();
-    this.#endingText = null;
+    this.#acknowledged = null;
   }
 
   /** Call after a time without faults. */
@@ -165,11 +165,11 @@ export class TaskCalls {
     if (!begun.ok) throw new Violation("I22", `a task is refused, ${begun.message}`);
     await rest();
     const { state, moved, skipped } = bundle.engine.taskInfo(begun.value.taskId);
-    const endingText = [dry.matched, begun.value.matched, moved + skipped];
-    if (state !== "done" || endingText.some((count) => count !== meant.length)) {
+    const counts = [dry.matched, begun.value.matched, moved + skipped];
+    if (state !== "done" || counts.some((count) => count !== meant.length)) {
       throw new Violation(
         "I22",
-        `${JSON.stringify(plan)} is ${state}, ${endingText} of ${meant.length} items`,
+        `${JSON.stringify(plan)} is ${state}, ${counts} of ${meant.length} items`,
       );
     }
     const left = new Set((await this.#list(plan.queue)).map(({ id }) => id));
@@ -178,10 +178,10 @@ export class TaskCalls {
     // Waiting leases may take items that became ready, but leased items keep their ids.
     const wrong = before.find((item) => !isRight(item));
     if (wrong !== undefined && skipped === 0) {
-      throw new Violation("I22", `${JSON.stringify(plan)} was not right with ${wrong.id}`);
+      throw new Violation("I22", `${JSON.stringify(plan)} has a wrong result for ${wrong.id}`);
     }
     if (moved > 0) situations.reached(`a task ends at rest: ${plan.action}`);
-    if (moved > 2 && isNamed) situations.reached("a task is done with items that ids name");
+    if (moved > 2 && isNamed) situations.reached("a task acts on items named by id");
     if (plan.action === "delete") for (const { payload } of meant) auditor.deleted(payload);
   }
 

@@ -40,7 +40,7 @@ export interface ProduceCall {
   answeredAt: number;
   outcome: "open" | "written" | "not written" | "unknown";
   /** When it began: the number of failed commits that were written all the same. */
-  readonly unheardCommits: number;
+  readonly unansweredCommits: number;
   /** When it began: the pause of produces to its queue. */
   readonly paused: Period | null;
   readonly items: Tracked[];
@@ -55,11 +55,11 @@ export interface Grant {
   /** The latest deadline that was returned. */
   deadline: number;
   /** Extends without an answer, so the lease may last longer. */
-  unheardExtends: number;
+  unansweredExtends: number;
   /** The engine time at which it was granted. */
   readonly at: number;
   /** When the answer arrived, in the order of all calls and answers. */
-  readonly heard: number;
+  readonly answered: number;
   /** The client returned the item, and that was acknowledged. */
   isOver: boolean;
 }
@@ -105,7 +105,7 @@ export interface Tracked extends ItemText {
   originAttempts: number | null;
   /** Its present queue: its own, or the dead queue of that. */
   place: QueueParameters;
-  end: "completed" | "cleared" | "told to be a duplicate" | null;
+  end: "completed" | "cleared" | "reported as a duplicate" | null;
   grant: Grant | null;
   /** The attempts in its latest lease. */
   attempts: number;

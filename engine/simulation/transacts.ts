@@ -31,7 +31,7 @@ export interface TransactsOptions {
   readonly now: () => number;
   /** No engine has an earlier time. */
   readonly earliest: () => number;
-  readonly say: (event: string) => void;
+  readonly log: (event: string) => void;
   readonly batch: () => Batch | undefined;
   readonly text: (mayBeUnique: boolean) => ItemText;
   readonly queueName: () => string;
@@ -47,7 +47,7 @@ export class Transacts {
   }
 
   start(): void {
-    const { auditor, now, earliest, say, repeatable, engine, parameters, endingText } =
+    const { auditor, now, earliest, log, repeatable, engine, parameters, endingText } =
       this.#options;
     const plan = this.#plan();
     if (plan.finishes.length + plan.outputs.length === 0) return;
@@ -59,7 +59,7 @@ export class Transacts {
       return `${verb} ${where.ids.length} of ${queue}/${where.partition}`;
     });
     const written = plan.outputs.map(({ queue, texts }) => `produce ${texts.length} to ${queue}`);
-    say(`transact ${name}: ${[...finished, ...written].join(", ")}`);
+    log(`transact ${name}: ${[...finished, ...written].join(", ")}`);
     repeatable({
       // A transact that only produces gets another place after the partitions change, as a produce
       // does.
@@ -73,7 +73,7 @@ export class Transacts {
       sendOther: (key) => engine().transact({ ...otherThan(request), ...key }),
       doubted: () => auditor.transactDoubted(call),
       ended: (ending, wasLost) => {
-        say(`  transacted ${name}: ${endingText(ending)}`);
+        log(`  transacted ${name}: ${endingText(ending)}`);
         auditor.transactEnded(call, ending, { now: now(), wasLost });
         this.#watch(call, ending);
       },
@@ -122,7 +122,7 @@ export class Transacts {
       } else if (message.includes("is paused")) {
         situations.reached("a transact is refused, because the queue of an output is paused");
       } else if (details !== undefined && call.outputs.length > 0) {
-        situations.reached("a transact is refused for the sake of one id");
+        situations.reached("a transact is refused because of one id");
       }
       return;
     }
@@ -130,7 +130,7 @@ export class Transacts {
     if (call.finishes.length > 1) situations.reached("a transact finishes items of several leases");
     for (const { delivered } of ending.value.produced) {
       situations.reached(
-        delivered ? "an output is there with its transact" : "an output goes to another shard",
+        delivered ? "an output is delivered with its transact" : "an output goes to another shard",
       );
     }
   }

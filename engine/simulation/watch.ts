@@ -42,7 +42,7 @@ export class Watch {
     if (lease.length > 1) this.#situations.reached("two leases share a turn");
     if (quarantine.length > 0) this.#situations.reached("a damaged item is set aside");
     if (move.some(({ from, to }) => from === "scheduled" && to?.into === "items"))
-      this.#situations.reached("a scheduled item wakes");
+      this.#situations.reached("a scheduled item becomes due");
     if (leads("scheduled")) this.#situations.reached("a retry schedules an item");
     if (leads("outbox")) this.#situations.reached("an item is dead-lettered to another shard");
     else if (move.some(({ to }) => to?.into === "items" && to.item.sourceId !== null)) {
@@ -77,7 +77,7 @@ export class Watch {
     const left = [...(this.#left.get(shard) ?? [])];
     if (left.some((one) => send.some(({ targetShard }) => targetShard === one.targetShard))) {
       this.#situations.reached(
-        "an item dies at a start, behind others on their way to the same shard",
+        "an item dies at a start, behind others in transit to the same shard",
       );
     }
     for (const one of left) {
@@ -89,7 +89,7 @@ export class Watch {
     if (deleting) return;
     const before = this.#places.get(queueId) ?? places.length;
     if (places.length > before) this.#situations.reached("partitions are added");
-    if (places.length < before) this.#situations.reached("a partition drains and goes");
+    if (places.length < before) this.#situations.reached("a partition is drained and removed");
     this.#places.set(queueId, places.length);
   }
 
@@ -111,7 +111,7 @@ export class Watch {
         this.#situations.reached("a produce is refused, because its queue is paused");
       }
       if (ending.message.includes("does not exist") || ending.message.includes("deleted")) {
-        this.#situations.reached("a call is refused, because its queue is gone");
+        this.#situations.reached("a call is refused, because its queue does not exist");
       }
       return;
     }
@@ -120,13 +120,9 @@ export class Watch {
       this.#situations.reached("a store has room again");
     }
     if (outlived && verb === "produce") {
-      this.#situations.reached(
-        "a produce is answered by the shard that came after the one that took it",
-      );
+      this.#situations.reached("a produce is answered after its shard restarted");
     } else if (outlived && verb === "complete") {
-      this.#situations.reached(
-        "a complete is answered by the shard that came after the one that took it",
-      );
+      this.#situations.reached("a complete is answered after its shard restarted");
     }
   }
 
@@ -139,9 +135,9 @@ export class Watch {
     } else if (ending.code === "empty" && ending.message.includes("timeout")) {
       this.#situations.reached("a lease times out");
     } else if (ending.message.includes("is paused")) {
-      this.#situations.reached("a lease waits for its time while its queue is paused");
+      this.#situations.reached("a lease waits until its deadline while its queue is paused");
     } else if (ending.message.includes("duplicate client id")) {
-      this.#situations.reached("a client asks twice under one id");
+      this.#situations.reached("a second lease request under one client id is refused");
     }
   }
 
@@ -162,16 +158,16 @@ export class Watch {
       for (const { targetShard, outboundSeq, sourceId } of outbound.values()) {
         this.#situations.reached(
           sourceId === ""
-            ? "an output on its way survives a crash"
-            : "an item on its way to a dead queue survives a crash",
+            ? "an output in transit survives a crash"
+            : "an item in transit to a dead queue survives a crash",
         );
         if ((images[targetShard]?.inbound.get(shard) ?? 0) >= outboundSeq) {
-          this.#situations.reached("an item on its way comes twice and is taken once");
+          this.#situations.reached("an item in transit arrives twice and is accepted once");
         }
       }
       for (const tally of tallies.values()) {
         if (tally.clearReadyBelow + tally.clearScheduledBelow + tally.clearRetriedBelow > 0) {
-          this.#situations.reached("a clear goes on after a crash");
+          this.#situations.reached("a clear continues after a crash");
         }
       }
     }

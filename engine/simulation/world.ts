@@ -39,7 +39,7 @@ export interface WorldOptions {
   readonly situations: Situations;
   /** Opens the store of a shard, instead of one in memory, on its state at the last kill. */
   readonly openStore?: (shard: number) => Promise<Backend>;
-  readonly setting?: Scenario;
+  readonly scenario?: Scenario;
   /** Receives each event. */
   readonly trace?: (line: string) => void;
 }
@@ -60,7 +60,7 @@ export interface Scenario {
   readonly trouble: () => Promise<void>;
   /** Ends all faults. */
   readonly calm: () => Promise<void>;
-  /** Whether there is no fault, and was none a moment ago. */
+  /** Whether there is no fault, and was none recently. */
   readonly isCalm: () => boolean;
   readonly drainSteps: DrainSteps;
   /** How far the time of the engine may be behind that of the world. */
@@ -74,7 +74,7 @@ interface Open {
   readonly lost: () => void;
 }
 
-interface Asking {
+interface SentLease {
   /** Aborts the connection on which it was last sent. */
   controller: AbortController;
   /** The number of kills before it was last sent. */
@@ -84,7 +84,7 @@ interface Asking {
 }
 
 /** A lease as its client knows it; it may have lapsed. */
-interface Held {
+interface HeldLease {
   readonly queue: string;
   readonly partition: number;
   readonly ids: string[];
@@ -133,8 +133,8 @@ export class World {
   #isUncounted = false;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
-  readonly #helds: Held[] = [];
-  readonly #asking: Asking[] = [];
+  readonly #heldLeases: HeldLease[] = [];
+  readonly #sentLeases: SentLease[] = [];
   readonly #happenings: {
     readonly [event in keyof Parameters["weights"]]: () => void | Promise<void>;
   } = {
@@ -164,7 +164,7 @@ export class World {
     clear: () => this.#clear(),
     recreate: () => this.#recreate(),
     census: () => this.#census(),
-    trouble: () => this.#options.setting?.trouble(),
+    trouble: () => this.#options.scenario?.trouble(),
     crowd: () => this.#crowd(),
   };
   #violation: unknown = null;
@@ -184,16 +184,16 @@ export class World {
     this.#chance = new Chance(seededRandom(options.seed));
     this.#moves = new Chance(seededRandom(options.seed + 1));
     const usual = parametersOf(this.#chance, options.seed);
-    this.parameters = options.setting?.parameters(usual) ?? usual;
+    this.parameters = options.scenario?.parameters(usual) ?? usual;
     this.#shardCount = this.parameters.shardCount;
     this.auditor = new Auditor(this.parameters, options.situations, {
-      hasNodes: options.setting !== undefined,
+      hasNodes: options.scenario !== undefined,
     });
     this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
     this.histories = new Histories(this.situations, () => this.earliest);
     this.explanations = this.#explanations();
     this.bundle =
-      options.setting?.bundle(this) ??
+      options.scenario?.bundle(this) ??
       new Bundle({
         shardCount: this.#shardCount,
         seed: options.seed,
@@ -205,10 +205,10 @@ export class World {
         watching: (engine) => {
           this.#downsBefore = this.bundle.downs;
           this.#isUncounted = this.auditor.damagedCount > 0;
-          const { isLookedInto } = this.parameters;
-          return this.#ledger.watching(isLookedInto ? this.histories.watching(engine) : engine);
+          const { hasSearches } = this.parameters;
+          return this.#ledger.watching(hasSearches ? this.histories.watching(engine) : engine);
         },
-        // It costs as much as everything else, and what it finds would show in many worlds.
+        // This check doubles the time of a world, and most bugs that it finds show in many worlds.
         ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
       });
     this.#repeats = new Repeats({
@@ -216,12 +216,12 @@ export class World {
       situations: this.situations,
       now: () => this.now,
       earliest: () => this.earliest,
-      say: (event) => this.say(event),
+      log: (event) => this.log(event),
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
-      hasNodes: options.setting !== undefined,
+      hasNodes: options.scenario !== undefined,
       hasExtends: this.parameters.weights.extend > 0,
-      returns: this.parameters.returns === true,
-      send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
+      reconnects: this.parameters.reconnects === true,
+      send: (what, call, answered, timeoutMs) => this.#call(what, call, answered, timeoutMs),
     });
     this.#transacts = new Transacts({
       parameters: this.parameters,
@@ -231,7 +231,7 @@ export class World {
       engine: () => this.bundle.engine,
       now: () => this.now,
       earliest: () => this.earliest,
-      say: (event) => this.say(event),
+      log: (event) => this.log(event),
       batch: () => this.#batch(),
       text: (mayBeUnique) => this.#text(mayBeUnique),
       queueName: () => this.#queueName(),
@@ -242,7 +242,7 @@ export class World {
     this.#advances = new Advances({
       situations: options.situations,
       bundle: () => this.bundle,
-      say: (event) => this.say(event),
+      log: (event) => this.log(event),
     });
     this.#watchStores();
   }
@@ -256,20 +256,20 @@ export class World {
       clearing: (queue) => (this.parameters.syncsLater ? 0 : this.bundle.clearing(queue)),
       witness: () => this.bundle.witness,
       faults: () => this.auditor.faults + this.bundle.downs,
-      hasNodes: this.#options.setting !== undefined,
+      hasNodes: this.#options.scenario !== undefined,
       now: () => this.now,
     });
   }
 
   #taskCalls(): TaskCalls {
     return new TaskCalls({
-      takesBack: this.parameters.takesBack === true,
+      retriesLeased: this.parameters.retriesLeased === true,
       chance: this.#chance,
       auditor: this.auditor,
       situations: this.situations,
       bundle: () => this.bundle,
       now: () => this.now,
-      say: (event) => this.say(event),
+      log: (event) => this.log(event),
       repeatable: (call) => this.#repeatable(call),
       rest: () => this.rest(),
       endingText,
@@ -295,30 +295,30 @@ export class World {
 
   /** No engine has an earlier time than this. */
   get earliest(): number {
-    return this.now - (this.#options.setting?.behindMs ?? 0);
+    return this.now - (this.#options.scenario?.behindMs ?? 0);
   }
 
   get drainSteps(): DrainSteps {
-    return this.#options.setting?.drainSteps ?? usualDrainSteps;
+    return this.#options.scenario?.drainSteps ?? usualDrainSteps;
   }
 
   account(): string {
     const { seed, steps } = this.#options;
     return [
-      `seed ${seed}, step ${this.#step} of ${steps}: bun run sim --seed ${seed} --steps ${steps}${this.#options.setting?.option ?? ""}`,
+      `seed ${seed}, step ${this.#step} of ${steps}: bun run sim --seed ${seed} --steps ${steps}${this.#options.scenario?.option ?? ""}`,
       JSON.stringify(this.parameters),
       ...this.#events,
     ].join("\n");
   }
 
-  say(event: string): void {
+  log(event: string): void {
     const line = `${this.now - start} ${event}`;
     this.#options.trace?.(line);
     this.#events.push(line);
     if (this.#events.length > eventsKept) this.#events.shift();
   }
 
-  /** Throws what a callback found, between two events, so that the world stops. */
+  /** Throws the violation that a callback found, between two events, so that the world stops. */
   #rethrow(): void {
     if (this.#violation !== null) throw this.#violation;
     const bug = this.bundle.bug();
@@ -357,10 +357,10 @@ export class World {
     const isHealthy = !isSlow && status.shards.every(isUp);
     if (isHealthy) this.auditor.rested();
     if (isHealthy && this.parameters.weights.task > 0) this.tasks.watch();
-    const { setting } = this.#options;
-    this.explanations.check({ isCalm: setting?.isCalm() ?? !isSlow });
+    const { scenario } = this.#options;
+    this.explanations.check({ isCalm: scenario?.isCalm() ?? !isSlow });
     // With several nodes, each owner counts from zero.
-    if (!isHealthy || setting !== undefined) return;
+    if (!isHealthy || scenario !== undefined) return;
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
     this.#ledger.check(status, !this.#isUncounted);
   }
@@ -440,7 +440,7 @@ export class World {
 
   // clients ---------------------------------------------------------------
 
-  /** Starts a call; its answer reaches the auditor even if its client has disconnected. */
+  /** Starts a call; the auditor gets its answer even if its client has disconnected. */
   #call<T>(
     what: string,
     call: () => Promise<T>,
@@ -455,11 +455,11 @@ export class World {
       if (!this.#open.delete(open)) return;
       try {
         // A stopped node answers after it continues.
-        const isLate = this.bundle.clock.now() > deadline && this.#options.setting === undefined;
-        if (isLate) throw new Violation("I11", `a ${what} is answered late`);
+        const isLate = this.bundle.clock.now() > deadline && this.#options.scenario === undefined;
+        if (isLate) throw new Violation("I11", `a ${what} is answered after its deadline`);
         const isUnknown = !ending.ok && ending.code === "unknown";
         if (!ending.ok && ending.message.includes("no node owns the shard of")) {
-          this.situations.reached("a call finds nobody who has the shards");
+          this.situations.reached("a call finds no owner of its shard");
         }
         if (isUnknown) this.situations.reached("a call is answered before its outcome is known");
         ended(isUnknown ? null : ending);
@@ -503,7 +503,7 @@ export class World {
       requestTimeoutMs: this.parameters.requestTimeoutMs,
       items: texts.map(handedIn),
     };
-    this.say(`produce ${count} to ${queue} from ${texts[0]?.key}`);
+    this.log(`produce ${count} to ${queue} from ${texts[0]?.key}`);
     this.#repeatable({
       what: "produce",
       queue,
@@ -520,14 +520,14 @@ export class World {
       },
       doubted: () => this.auditor.produceDoubted(call),
       ended: (ending) => {
-        this.say(`  produced ${texts[0]?.key}: ${endingText(ending)}`);
+        this.log(`  produced ${texts[0]?.key}: ${endingText(ending)}`);
         this.auditor.produceEnded(call, ending, this.now);
         this.#watch.ended("produce", ending, this.bundle.downs > downs);
       },
     });
   }
 
-  /** As `produce`, but the caller chooses the partition. */
+  /** Like `produce`, but the caller chooses the partition. */
   #import(): void {
     const queue = this.#queueName();
     const { partitions = 1 } = this.parameters.queues.find(({ name }) => name === queue) ?? {};
@@ -536,7 +536,7 @@ export class World {
     const call = this.auditor.produceBegun(queue, texts, this.earliest);
     const partition = this.#chance.below(partitions);
     const request = { queue, partition, items: texts.map(handedIn) };
-    this.say(`import ${count} to ${queue}/${partition} from ${texts[0]?.key}`);
+    this.log(`import ${count} to ${queue}/${partition} from ${texts[0]?.key}`);
     this.#repeatable({
       what: "import",
       queue,
@@ -552,7 +552,7 @@ export class World {
       },
       doubted: () => this.auditor.produceDoubted(call),
       ended: (ending) => {
-        this.say(`  imported ${texts[0]?.key}: ${endingText(ending)}`);
+        this.log(`  imported ${texts[0]?.key}: ${endingText(ending)}`);
         this.auditor.produceEnded(call, asProduced(ending), this.now);
         if (ending?.ok === true) this.situations.reached("items are imported");
       },
@@ -590,7 +590,7 @@ export class World {
   lease(name?: string): void {
     const client = this.#chance.below(this.parameters.clients);
     const queue = name ?? (this.#chance.hits(150) ? "dead" : this.#queueName());
-    const leaseTimeoutMs = this.#ownTimeout();
+    const leaseTimeoutMs = this.#leaseTimeout();
     const request: LeaseRequest = {
       leaseTimeoutMs,
       queue,
@@ -598,7 +598,7 @@ export class World {
       batchSize: this.#chance.between(1, this.parameters.batchMax),
       requestTimeoutMs: this.parameters.requestTimeoutMs,
     };
-    const asking = this.#askFor(request);
+    const sentLease = this.#sendLease(request);
     const begunAt = this.earliest;
     const { faults, pauses } = this.auditor;
     const paused = pauses.since(queue).lease;
@@ -607,30 +607,30 @@ export class World {
     const slowBegun = this.#slowTimes;
     const isSlow = () => wasSlow || this.#slow || this.#slowTimes > slowBegun;
     // A grant that is too late for its client is requeued at the tail, or lapses before.
-    const untold = () => this.auditor.leaseUntold(queue, request.batchSize, begunAt);
-    this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
+    const unanswered = () => this.auditor.leaseUnanswered(queue, request.batchSize, begunAt);
+    this.log(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
     this.#repeatable({
       what: "lease",
       queue,
       timeoutMs: this.parameters.requestTimeoutMs,
       isAnsweredLater: true,
-      send: asking.send,
+      send: sentLease.send,
       doubted: (answer) => {
-        const hasLeft = asking.controller.signal.aborted;
+        const hasLeft = sentLease.controller.signal.aborted;
         // A killed process releases nothing: a repetition is answered from the receipt.
-        const isStalled = answer === null && asking.kills === this.#kills;
-        if (this.parameters.returns || hasLeft || isStalled) untold();
+        const isStalled = answer === null && sentLease.kills === this.#kills;
+        if (this.parameters.reconnects || hasLeft || isStalled) unanswered();
         // A commit in progress may have granted items to a client that has disconnected.
         if (hasLeft && isSlow()) this.auditor.faulted();
         else if (isStalled) this.auditor.mayHaveLapsed(queue);
       },
       ended: (ending, wasLost) => {
-        asking.isOver = true;
-        this.say(`  leased by ${request.clientId}: ${leaseText(ending)}`);
+        sentLease.isOver = true;
+        this.log(`  leased by ${request.clientId}: ${leaseText(ending)}`);
         if (ending?.ok !== true) {
-          // A timeout promises that nothing happened.
+          // A timeout guarantees that nothing was leased.
           const isSure = ending !== null && !wasLost && this.#isTimeout(ending);
-          if (!isSure) untold();
+          if (!isSure) unanswered();
           if (isSlow()) {
             if (!isSure) this.auditor.faulted();
             this.situations.reached("a lease times out while a commit is slow");
@@ -648,52 +648,54 @@ export class World {
     });
   }
 
-  #askFor(request: LeaseRequest): Asking {
-    const asking: Asking = {
+  #sendLease(request: LeaseRequest): SentLease {
+    const sentLease: SentLease = {
       controller: new AbortController(),
       kills: this.#kills,
       isOver: false,
       send: (key) => {
-        asking.controller = new AbortController();
-        asking.kills = this.#kills;
-        const { signal } = asking.controller;
+        sentLease.controller = new AbortController();
+        sentLease.kills = this.#kills;
+        const { signal } = sentLease.controller;
         return this.explanations.asking(request.queue, () =>
           this.bundle.engine.lease({ ...request, ...key, signal }),
         );
       },
     };
-    this.#asking.push(asking);
-    return asking;
+    this.#sentLeases.push(sentLease);
+    return sentLease;
   }
 
   /** With several nodes, an owner may fail with a lease that another node then answers. */
   #isTimeout(ending: Ending<Leased>): boolean {
-    if (ending.ok || ending.code !== "empty" || this.#options.setting !== undefined) return false;
+    if (ending.ok || ending.code !== "empty" || this.#options.scenario !== undefined) return false;
     return /^(request timeout|queue is paused);/.test(ending.message);
   }
 
-  /** Most clients receive the answer; the items of the others lapse. */
+  /** Most clients receive the answer; leases of the others lapse. */
   #keep({ queue, partition, items }: Leased): void {
     if (this.#chance.hits(50) || items.length === 0) return;
     const ids = items.map(({ id }) => id);
-    this.#helds.push({ queue, partition, ids, deadline: items[0]?.leaseDeadline ?? 0 });
-    if (this.#helds.length > 50) this.#helds.shift();
+    this.#heldLeases.push({ queue, partition, ids, deadline: items[0]?.leaseDeadline ?? 0 });
+    if (this.#heldLeases.length > 50) this.#heldLeases.shift();
   }
 
   /** A lease to finish and some of its ids, sometimes with a wrong or repeated one. */
-  #batch(): { held: Held; ids: string[] } | undefined {
-    const held = this.#chance.maybe(this.#helds);
+  #batch(): { held: HeldLease; ids: string[] } | undefined {
+    const held = this.#chance.maybe(this.#heldLeases);
     if (held === undefined) return undefined;
     const ids = this.#chance.hits(700) ? [...held.ids] : this.#chance.some(held.ids);
     const isKept = this.#chance.hits(100);
     if (!isKept) {
       for (const id of ids) held.ids.splice(held.ids.indexOf(id), 1);
-      if (held.ids.length === 0) this.#helds.splice(this.#helds.indexOf(held), 1);
+      if (held.ids.length === 0) this.#heldLeases.splice(this.#heldLeases.indexOf(held), 1);
     }
     if (held.ids.length > 0 && !isKept) this.situations.reached("a part of a lease is completed");
     if (this.#chance.hits(40)) ids.push(ids[0] ?? "");
     if (this.#chance.hits(40)) {
-      const other = this.#chance.maybe(this.#helds.filter(({ queue }) => queue === held.queue));
+      const other = this.#chance.maybe(
+        this.#heldLeases.filter(({ queue }) => queue === held.queue),
+      );
       const id = other?.ids[0];
       if (id !== undefined && !ids.includes(id)) ids.push(id);
     }
@@ -704,15 +706,15 @@ export class World {
     const batch = this.#batch();
     if (batch === undefined) return;
     this.#startComplete(batch);
-    // The client got no answer and repeats the call, or two clients have the same lease.
+    // The client gets no answer and repeats the call, or two clients share the lease.
     if (this.#chance.hits(60)) this.#startComplete(batch);
   }
 
-  #startComplete({ held: { queue, partition }, ids }: { held: Held; ids: string[] }): void {
+  #startComplete({ held: { queue, partition }, ids }: { held: HeldLease; ids: string[] }): void {
     const call = this.auditor.finishBegun("complete", { partition, ids }, this.earliest);
     const { downs } = this.bundle;
     const request = { queue, partition, requestTimeoutMs: this.parameters.requestTimeoutMs, ids };
-    this.say(`complete ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
+    this.log(`complete ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({
       what: "complete",
       queue,
@@ -720,7 +722,7 @@ export class World {
       send: (key) => this.bundle.engine.complete({ ...request, ...key }),
       doubted: () => this.auditor.finishDoubted(call),
       ended: (ending, wasLost) => {
-        this.say(`  completed ${call.items[0]?.key}: ${endingText(ending)}`);
+        this.log(`  completed ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
         this.#watch.ended("complete", ending, this.bundle.downs > downs);
       },
@@ -743,7 +745,7 @@ export class World {
     const call = this.auditor.finishBegun("retry", place, this.earliest, { how: items });
     const { downs } = this.bundle;
     const request = { queue: held.queue, partition: held.partition, items };
-    this.say(`retry ${ids.length} of ${held.queue}/${held.partition} ${call.items[0]?.key}`);
+    this.log(`retry ${ids.length} of ${held.queue}/${held.partition} ${call.items[0]?.key}`);
     this.#repeatable({
       what: "retry",
       queue: held.queue,
@@ -751,7 +753,7 @@ export class World {
       send: (key) => this.bundle.engine.retry({ ...request, ...key }),
       doubted: () => this.auditor.finishDoubted(call),
       ended: (ending, wasLost) => {
-        this.say(`  retried ${call.items[0]?.key}: ${endingText(ending)}`);
+        this.log(`  retried ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
         this.#watch.ended("retry", ending, this.bundle.downs > downs);
       },
@@ -759,24 +761,24 @@ export class World {
   }
 
   /** A lease timeout for a call, in worlds with extends; `null` = that of the queue. */
-  #ownTimeout(): number | null {
+  #leaseTimeout(): number | null {
     if (this.parameters.weights.extend === 0 || this.#chance.hits(600)) return null;
     this.situations.reached("a lease has a timeout of its own");
     return this.#chance.one([10, second, minute, 10 * minute]);
   }
 
-  /** The client keeps the ids, and may still complete them. */
+  /** The client keeps the lease, and may still complete its items. */
   #extend(): void {
-    const held = this.#chance.maybe(this.#helds);
+    const held = this.#chance.maybe(this.#heldLeases);
     if (held === undefined) return;
     const { queue, partition } = held;
     const ids = this.#chance.hits(500) ? [...held.ids] : this.#chance.some(held.ids);
     if (ids.length === 0) return;
-    const leaseTimeoutMs = this.#ownTimeout();
+    const leaseTimeoutMs = this.#leaseTimeout();
     const where = { partition, ids };
     const call = this.auditor.finishBegun("extend", where, this.earliest, { leaseTimeoutMs });
     const request = { queue, partition, ids, leaseTimeoutMs };
-    this.say(`extend ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
+    this.log(`extend ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({
       what: "extend",
       queue,
@@ -784,7 +786,7 @@ export class World {
       send: (key) => this.bundle.engine.extend({ ...request, ...key }),
       doubted: () => this.auditor.finishDoubted(call),
       ended: (ending, wasLost) => {
-        this.say(`  extended ${call.items[0]?.key}: ${endingText(ending)}`);
+        this.log(`  extended ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.extendEnded(call, ending, { now: this.now, wasLost });
       },
     });
@@ -797,7 +799,7 @@ export class World {
     const { queue, partition } = held;
     const call = this.auditor.finishBegun("release", { partition, ids }, this.earliest);
     const request = { queue, partition, ids };
-    this.say(`release ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
+    this.log(`release ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({
       what: "release",
       queue,
@@ -805,19 +807,19 @@ export class World {
       send: (key) => this.bundle.engine.release({ ...request, ...key }),
       doubted: () => this.auditor.finishDoubted(call),
       ended: (ending, wasLost) => {
-        this.say(`  released ${call.items[0]?.key}: ${endingText(ending)}`);
+        this.log(`  released ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
       },
     });
   }
 
   #abort(): void {
-    const asking = this.#chance.maybe(this.#asking.filter(({ isOver }) => !isOver));
-    if (asking === undefined) return;
-    this.say("a client leaves");
-    asking.controller.abort();
-    this.situations.reached("a client leaves while its lease waits");
-    if (this.parameters.returns && this.#chance.hits(500)) this.#repeats.repeat(asking.send);
+    const sentLease = this.#chance.maybe(this.#sentLeases.filter(({ isOver }) => !isOver));
+    if (sentLease === undefined) return;
+    this.log("a client disconnects");
+    sentLease.controller.abort();
+    this.situations.reached("a client disconnects while its lease waits");
+    if (this.parameters.reconnects && this.#chance.hits(500)) this.#repeats.repeat(sentLease.send);
   }
 
   // operators -------------------------------------------------------------
@@ -825,11 +827,11 @@ export class World {
   resize(name = this.#queueName()): void {
     const requestedPartitions = this.#chance.one([1, 2, 3, 6]);
     const { engine } = this.bundle;
-    this.say(`${name} gets ${requestedPartitions} partitions`);
+    this.log(`${name} gets ${requestedPartitions} partitions`);
     this.#call(
       "resize",
       () => engine.updateQueue({ name, requestedPartitions }),
-      (ending) => this.say(`  resized ${name}: ${endingText(ending)}`),
+      (ending) => this.log(`  resized ${name}: ${endingText(ending)}`),
     );
   }
 
@@ -847,13 +849,13 @@ export class World {
     if (!this.auditor.pauses.isOpen(queue)) this.#startPause(queue, asked);
   }
 
-  /** A shard goes down with leases, produces and updates in flight. */
+  /** Takes a shard down with leases, produces and updates in flight. */
   async #breakBefore(queue: string): Promise<void> {
-    if (this.#options.setting !== undefined) return await this.#options.setting.trouble();
+    if (this.#options.scenario !== undefined) return await this.#options.scenario.trouble();
     this.produce(queue);
     await this.rest();
     const shard = this.#chance.below(this.#shardCount);
-    this.say(`store ${shard} is slow, and fails`);
+    this.log(`store ${shard} is slow, and fails`);
     this.auditor.faulted();
     this.bundle.store(shard).fail({ fault: "failed", applied: this.#chance.hits(500) });
     this.bundle.store(shard).hold();
@@ -873,12 +875,12 @@ export class World {
     const call = this.auditor.pauses.begun(queue, asked);
     const isResume = !asked.lease && !asked.produce;
     const { engine } = this.bundle;
-    this.say(`pause ${queue} ${JSON.stringify(asked)}`);
+    this.log(`pause ${queue} ${JSON.stringify(asked)}`);
     this.#call(
       "pause",
       () => (isResume ? engine.resume(queue) : engine.pause({ queue, ...asked })),
       (ending) => {
-        this.say(`  paused ${queue}: ${endingText(ending)}`);
+        this.log(`  paused ${queue}: ${endingText(ending)}`);
         this.auditor.pauses.ended(call, ending, this.now);
         if (ending?.ok === true) {
           this.situations.reached(isResume ? "a queue is resumed" : "a queue is paused");
@@ -923,12 +925,12 @@ export class World {
     }
     const isLost = this.parameters.syncsLater && !this.parameters.hasTestClock;
     if (isLost && this.#chance.hits(300)) this.#loseClear();
-    this.say(`clear ${queue} ${JSON.stringify(what)}`);
+    this.log(`clear ${queue} ${JSON.stringify(what)}`);
     this.#call(
       "clear",
       () => engine.clear({ queue, ...what }),
       (ending) => {
-        this.say(`  cleared ${queue}: ${endingText(ending)}`);
+        this.log(`  cleared ${queue}: ${endingText(ending)}`);
         // A stalled shard still has the call.
         if (ending === null && kills === this.#kills) return;
         this.auditor.clearEnded(call, ending, this.now);
@@ -948,7 +950,7 @@ export class World {
     const shard = this.#chance.below(this.#shardCount);
     const commits = this.#chance.below(3);
     this.#faults += 1;
-    this.say(`store ${shard} fails to sync after ${commits} commits, and what it wrote is lost`);
+    this.log(`store ${shard} fails to sync after ${commits} commits, and what it wrote is lost`);
     this.bundle.store(shard).failAfter(commits, { fault: "failed", sync: "lost" });
     this.situations.reached("a sync fails");
   }
@@ -965,12 +967,12 @@ export class World {
       this.now,
     );
     const { engine } = this.bundle;
-    this.say(`delete plain ${force ? "by force" : ""}`);
+    this.log(`delete plain ${force ? "by force" : ""}`);
     this.#call(
       "delete",
       () => engine.deleteQueue({ name: "plain", force }),
       (ending) => {
-        this.say(`  deleted plain: ${endingText(ending)}`);
+        this.log(`  deleted plain: ${endingText(ending)}`);
         this.#isRecreating = false;
         this.auditor.clearEnded(call, ending, this.now);
         if (ending?.ok === true) this.situations.reached("a queue is deleted with its items");
@@ -983,7 +985,7 @@ export class World {
     this.#call(
       "create",
       () => engine.createQueue(this.#plainSettings()),
-      (ending) => this.say(`  created plain: ${endingText(ending)}`),
+      (ending) => this.log(`  created plain: ${endingText(ending)}`),
     );
   }
 
@@ -1002,20 +1004,20 @@ export class World {
     this.#faults += 1;
     if (this.#chance.hits(350)) {
       const sticky = this.#chance.hits(300);
-      this.say(`store ${shard} is full ${sticky ? "until freed" : "once"}`);
+      this.log(`store ${shard} is full ${sticky ? "until freed" : "once"}`);
       store.fail({ fault: "full", sticky });
       this.situations.reached("a store is full");
       return;
     }
     if (this.parameters.syncsLater && this.#chance.hits(500)) {
       const sync = this.#chance.one(["kept", "lost"] as const);
-      this.say(`store ${shard} fails to sync, and what it wrote is ${sync}`);
+      this.log(`store ${shard} fails to sync, and what it wrote is ${sync}`);
       store.fail({ fault: "failed", sync });
       this.situations.reached("a sync fails");
       return;
     }
     const applied = this.#chance.hits(500);
-    this.say(`store ${shard} fails ${applied ? "after" : "before"} it commits`);
+    this.log(`store ${shard} fails ${applied ? "after" : "before"} it commits`);
     store.fail({ fault: "failed", applied });
     this.situations.reached(
       applied ? "a store fails after it committed" : "a store fails before it commits",
@@ -1030,7 +1032,7 @@ export class World {
 
   async #slowDown(): Promise<void> {
     const shard = this.#chance.below(this.#shardCount);
-    this.say(`store ${shard} is ${this.#slow ? "released" : "slow"}`);
+    this.log(`store ${shard} is ${this.#slow ? "released" : "slow"}`);
     if (this.#slow) {
       this.#releaseAll();
       return;
@@ -1064,8 +1066,8 @@ export class World {
     this.auditor.faulted();
     const lost = [...this.#open];
     this.#open.clear();
-    for (const { lost: tell } of lost) tell();
-    this.#asking.length = 0;
+    for (const { lost: end } of lost) end();
+    this.#sentLeases.length = 0;
   }
 
   async #kill(): Promise<void> {
@@ -1073,10 +1075,10 @@ export class World {
     // A store may apply commits without an answer now.
     this.#isUncounted = true;
     const shard = this.#chance.below(this.#shardCount);
-    if (this.parameters.isAway && this.#chance.hits(500)) await this.#strand(shard);
+    if (this.parameters.hasDowntime && this.#chance.hits(500)) await this.#strand(shard);
     else if (this.#chance.hits(600)) {
       const applied = this.#chance.hits(500);
-      this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
+      this.log(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
       this.#isDying = true;
       this.#transactInto();
@@ -1087,7 +1089,7 @@ export class World {
         applied ? "the process is killed after a commit" : "the process is killed before a commit",
       );
     } else {
-      this.say("the process dies");
+      this.log("the process dies");
       this.situations.reached("the process is killed between two turns");
     }
     await this.#restart();
@@ -1095,7 +1097,7 @@ export class World {
 
   /** Kills while dead letters are in flight to a slow shard; others lapse after the kill. */
   async #strand(shard: number): Promise<void> {
-    this.say(`store ${shard} is slow, and the process dies`);
+    this.log(`store ${shard} is slow, and the process dies`);
     this.situations.reached("the process is killed while a shard is slow");
     this.auditor.faulted();
     this.#slow = true;
@@ -1114,7 +1116,7 @@ export class World {
   async #restart(): Promise<void> {
     const powerCut = this.parameters.syncsLater && this.#chance.hits(500);
     if (this.bundle.kill({ powerCut })) {
-      this.say("what was not synced is lost");
+      this.log("what was not synced is lost");
       this.situations.reached("the power is cut before a sync");
     }
     this.#slow = false;
@@ -1136,7 +1138,7 @@ export class World {
     await this.bundle.open({ now });
     this.explanations.restarted();
     this.#repeats.restarted();
-    this.say("the process is up");
+    this.log("the process is up");
     if (this.auditor.pauses.of("orders").lease) {
       this.situations.reached("a queue is paused while the process is down");
     }
@@ -1147,7 +1149,7 @@ export class World {
   /** Moves the queues to another number of shards. */
   async #reshard(): Promise<void> {
     const { reshards } = this.parameters;
-    const isElsewhere = this.#options.openStore ?? this.#options.setting;
+    const isElsewhere = this.#options.openStore ?? this.#options.scenario;
     if (reshards !== true || isElsewhere !== undefined || !this.#moves.hits(400)) return;
     // The kill came before the first commit of some shard: a reshard is refused until the next
     // start.
@@ -1155,7 +1157,7 @@ export class World {
     if (labelled > 0 && labelled < this.#shardCount) return;
     const count = this.#moves.one([1, 2, 3, 4, 5].filter((one) => one !== this.#shardCount));
     await this.bundle.moveStored(count);
-    this.say(`its queues move from ${this.#shardCount} to ${count} shards`);
+    this.log(`its queues move from ${this.#shardCount} to ${count} shards`);
     this.#shardCount = count;
     this.#watchStores();
     this.#watch.killed(this.bundle.images);
@@ -1164,7 +1166,7 @@ export class World {
 
   /** The time for which the process is down; work due meanwhile is done by its first turns. */
   #away(): number {
-    if (!this.parameters.isAway) return 0;
+    if (!this.parameters.hasDowntime) return 0;
     this.situations.reached("time passes while the process is down");
     return this.#chance.one([0, minute, 20 * minute]);
   }
@@ -1188,12 +1190,12 @@ export class World {
     const victim = this.#chance.maybe(stored);
     const item = victim === undefined ? undefined : this.auditor.itemOf(victim.payload);
     if (victim === undefined || item === undefined) return;
-    this.say(`${item.key} is damaged`);
+    this.log(`${item.key} is damaged`);
     this.auditor.damaged(item, this.bundle.now);
     this.bundle.store(shard).damage(victim.slot, victim.seq);
   }
 
-  // rest ------------------------------------------------------------------
+  // drain -----------------------------------------------------------------
 
   /** Ends all faults, until every shard is up and no call is open except waiting leases. */
   async calmDown(): Promise<void> {
@@ -1201,7 +1203,7 @@ export class World {
     this.#heal();
     this.#repeats.giveUp();
     this.#watch.counted(this.bundle.engine.status());
-    await this.#options.setting?.calm();
+    await this.#options.scenario?.calm();
     await this.pass(4 * limits.restartMsMax);
     for (const { what } of this.#open) {
       if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);
@@ -1227,7 +1229,7 @@ function asProduced(ending: Ending<Imported> | null): Ending<Produced> | null {
 }
 
 function endingText(ending: Ending<unknown> | null): string {
-  if (ending === null) return "nobody heard";
+  if (ending === null) return "no answer";
   return ending.ok ? "ok" : `${ending.code}, ${ending.message}`;
 }
 

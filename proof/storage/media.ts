@@ -10,9 +10,9 @@ import type { Random } from "../../engine/model/random.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 import { scanWalBytes } from "../../stores/sqlite/wal-scan.ts";
 import { StoreError } from "../../stores/store.ts";
+import { memoryFolder } from "../../testing/memory-folder.ts";
 import { Faults, type Log, type ProofResult, stopwatch } from "../result.ts";
 import { Expected } from "./expected.ts";
-import { memoryFolder } from "./scratch.ts";
 import { readStores, type StoreContents } from "./store-contents.ts";
 import { runStoreLoad } from "./store-load.ts";
 

@@ -17,7 +17,7 @@ const hunted = [
   "a turn is committed before the previous one is synced",
 ];
 
-test("there are at least 30 planted bugs, each named as its file", () => {
+test("there are at least 30 planted bugs, each in a file of its name", () => {
   expect(plantedBugs.length).toBeGreaterThanOrEqual(30);
   const fileOf = (name: string) => `${name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}.patch`;
   for (const { name, patch } of plantedBugs) expect(patch).toEndWith(`/${fileOf(name)}`);

@@ -116,7 +116,7 @@ export class FaultInjection {
   }
 
   #injected(event: string): void {
-    this.#world.say(event);
+    this.#world.log(event);
     this.#cluster.isTroubled = true;
     this.#feltUntil = this.#world.now + aftermathMs;
     this.#world.auditor.faulted();
@@ -130,7 +130,7 @@ export class FaultInjection {
       situations.reached("a call is forwarded");
     }
     if (databases.some(({ refusals }) => refusals > 0)) {
-      situations.reached("a commit is refused, because the shard is another owner's");
+      situations.reached("a commit is refused, because the shard has another owner");
     }
     for (const { node } of running) {
       if (node.figures().handOvers > 0) situations.reached("a node gets its share by a hand-over");
@@ -141,10 +141,10 @@ export class FaultInjection {
     if (host.aheadMs === hour) situations.reached("an owner whose clock is an hour ahead");
     if (host.aheadMs === -hour) situations.reached("an owner whose clock is an hour behind");
     const takeovers = node.figures().takeovers.reduce((sum, { count }) => sum + count, 0);
-    if (takeovers > 1) situations.reached("an owner has its shards again");
+    if (takeovers > 1) situations.reached("an owner regains its shards");
     for (const one of running) {
       if (one.wasStopped && one !== owner && one.node.router.forwarded.size > 0) {
-        situations.reached("an owner that was stopped goes on as one that forwards");
+        situations.reached("an owner that was stopped continues as a forwarding node");
       }
     }
     if (wasStopped) owner.wasStopped = false;
@@ -283,7 +283,7 @@ export class FaultInjection {
 
   #stall(stalled: readonly SimulatedDatabase[]): void {
     this.#injected(`${this.#namesOf(stalled)} does not answer`);
-    this.#world.situations.reached("the database says nothing");
+    this.#world.situations.reached("the database does not respond");
     this.#isBroken = true;
     for (const database of stalled) database.stall();
   }
@@ -295,8 +295,8 @@ export class FaultInjection {
     if (held + refused === 0) return;
     this.#injected(`late commits arrive; ${held} are accepted and ${refused} refused`);
     const { situations } = this.#world;
-    if (held > 0) situations.reached("a commit comes late, and holds");
-    if (refused > 0) situations.reached("a commit comes late, and is refused");
+    if (held > 0) situations.reached("a late commit takes effect");
+    if (refused > 0) situations.reached("a late commit is refused");
   }
 
   #restart(): void {
@@ -307,7 +307,7 @@ export class FaultInjection {
   }
 
   #replicate(): void {
-    this.#world.say("the standby is in step");
+    this.#world.log("the standby is in step");
     for (const database of this.#cluster.databases) database.replicate();
   }
 
@@ -323,7 +323,7 @@ export class FaultInjection {
     this.#injected("a standby that was behind takes over");
     situations.reached("a standby that was behind takes over");
     if (queuesIn() !== queues) {
-      situations.reached("queues are older than was told");
+      situations.reached("queues are older than reported");
       this.#areQueuesOlder = true;
       this.#doubtPauses();
     }
@@ -334,8 +334,8 @@ export class FaultInjection {
       (key) => before.get(key) !== now.get(key),
       now,
     );
-    if (lost > 0) situations.reached("an item that was acknowledged is lost");
-    if (again > 0) situations.reached("a completed item is there again");
+    if (lost > 0) situations.reached("an acknowledged item is lost");
+    if (again > 0) situations.reached("a completed item reappears");
   }
 
   /** Until an owner notices the loss, it confirms changes that are lost. */
@@ -411,7 +411,7 @@ export class FaultInjection {
     this.#stall([this.#cluster.databaseOf("orders")]);
     const call = this.#chance.one(["produce", "complete", "resize"] as const);
     await this.#callAt(owner, () => this.#world[call]());
-    this.#world.situations.reached("a commit is on its way when its connection ends");
+    this.#world.situations.reached("a commit is in transit when its connection ends");
     await this.#world.pass(6 * second);
     if (this.#chance.hits(500) && !owner.isDraining) this.#drain(owner);
     await this.#world.pass(5 * second);
@@ -433,7 +433,7 @@ export class FaultInjection {
     await this.#world.pass(10 * second);
     const next = this.#owner;
     if (next === undefined || next === owner) return;
-    this.#world.situations.reached("an owner hears too late that it has the shards");
+    this.#world.situations.reached("an owner learns too late that it owns the shards");
     for (const call of ["produce", "lease"] as const) {
       await this.#callAt(next, () => this.#world[call]("orders"));
     }
@@ -494,7 +494,7 @@ export class FaultInjection {
       this.#stall([away]);
       await this.#world.pass(15 * second);
       await this.#checkServed(names.filter((name) => this.#cluster.databaseOf(name) !== away));
-      this.#world.situations.reached("queues are served while another database says nothing");
+      this.#world.situations.reached("queues are served while another database does not respond");
       return;
     }
     const victim = this.#perhapsRestart(this.#victim());

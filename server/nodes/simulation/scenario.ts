@@ -3,11 +3,11 @@
 import { Chance } from "../../../engine/simulation/chance.ts";
 import {
   hour,
-  lookedInto,
   minute,
   type Parameters,
   pausing,
   repairing,
+  searching,
   second,
   transacting,
   withUniques,
@@ -70,7 +70,7 @@ class NodesScenario implements Scenario {
     const cleared = seed % 9 === 4 && unique === paused ? clearing(unique) : unique;
     const transacted = seed % 9 === 1 ? transacting(cleared, Math.floor(seed / 9) % 3) : cleared;
     const repaired = seed % 11 === 2 ? repairing(transacted, seed) : transacted;
-    const looked = seed % 13 === 4 ? lookedInto(repaired, Math.floor(seed / 13)) : repaired;
+    const looked = seed % 13 === 4 ? searching(repaired, Math.floor(seed / 13)) : repaired;
     return { ...looked, weights: { ...looked.weights, ...noFaults } };
   }
 
@@ -89,7 +89,7 @@ class NodesScenario implements Scenario {
       scheduled: 0,
       laterMsMax: 5 * minute,
       requestTimeoutMs: chance.one([second, 10 * second, minute, minute]),
-      isAway: false,
+      hasDowntime: false,
       syncsLater: false,
       // Lossy databases may lose receipts, too.
       repeats: !this.#isLossy && chance.hits(400),
@@ -124,11 +124,11 @@ class NodesScenario implements Scenario {
       turnLimits: turnLimitsOf(bounds),
       aheadMs: () => chance.one([0, 0, -hour, hour]),
       watching: (engine) =>
-        world.parameters.isLookedInto ? world.histories.watchingToo(engine) : engine,
+        world.parameters.hasSearches ? world.histories.watchingToo(engine) : engine,
       committed: (_, changes) => this.#committed(changes, world),
       noticedLoss: () => this.#faults.noticedLoss(),
       logged: (url, event, fields) => {
-        world.say(`${url} ${event} ${JSON.stringify(fields ?? {})}`);
+        world.log(`${url} ${event} ${JSON.stringify(fields ?? {})}`);
         this.#watch(event, { fields, world });
       },
     });
@@ -162,19 +162,19 @@ class NodesScenario implements Scenario {
       }
       const tallies = world.bundle.images.flatMap((image) => [...image.tallies.values()]);
       if (tallies.some(({ clearReadyBelow }) => clearReadyBelow > 0)) {
-        situations.reached("a clear goes on after a takeover");
+        situations.reached("a clear continues after a takeover");
       }
       const tasks = world.bundle.images.flatMap((image) => [...image.tasks.values()]);
       if (tasks.some((text) => text.includes('"state":"running"'))) {
-        situations.reached("a task goes on after a takeover");
+        situations.reached("a task continues after a takeover");
       }
     }
-    if (event === "node unreachable") situations.reached("a node cannot be reached");
+    if (event === "node unreachable") situations.reached("a node is unreachable");
     if (event !== "taking over shard") return;
     if (fields?.["reason"] === "lapsed") {
-      situations.reached("a lapsed owner is followed by another node");
+      situations.reached("another node replaces a lapsed owner");
     } else if (fields?.["reason"] === "own") {
-      situations.reached("a node starts under the URL of the owner before");
+      situations.reached("a node starts under the URL of the previous owner");
     }
   }
 

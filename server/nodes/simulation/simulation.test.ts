@@ -10,7 +10,7 @@ const steps = 300;
 
 function play(world: { firstSeed: number; seeds: number; trace?: (line: string) => void }) {
   const situations = new Situations(nodeSituationNames);
-  return simulate({ ...world, steps, store: "memory", setting: nodesScenario, situations });
+  return simulate({ ...world, steps, store: "memory", scenario: nodesScenario, situations });
 }
 
 describe("simulation of nodes", () => {

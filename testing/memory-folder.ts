@@ -1,4 +1,4 @@
-// The folder for files that proofs write and remove many times per second.
+// The folder for files that checks write and remove many times per second.
 
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
