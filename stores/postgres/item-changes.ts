@@ -2,7 +2,7 @@
 
 import { type Item, type OutboundItem, type ScheduledItem, wakeAt } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
-import type { Changes, Move, MoveDestination, SlotSeqs } from "../store.ts";
+import type { Changes, Move, MoveDestination, SlotSeq, SlotSeqs } from "../store.ts";
 import { byteaArray } from "./arrays.ts";
 import type { SqlValue } from "./connection.ts";
 import { textsOf } from "./rows.ts";
@@ -16,7 +16,6 @@ import {
   orNull,
   type Parts,
   placesTable,
-  type SlotSeq,
   table,
 } from "./statement.ts";
 
@@ -64,12 +63,12 @@ export function addInserts(parts: Parts, packs: readonly Item[][]): void {
   const part = "[pack.begin::int:pack.last::int]";
   parts.add("inserted", (value) => {
     const payloads = `(${value(byteaArray(items.map(({ payload }) => payload)))}::bytea[])${part}`;
-    const worded = spans.some(({ isTexted }) => isTexted)
+    const packTexts = spans.some(({ isTexted }) => isTexted)
       ? `CASE WHEN pack.texted = 1 THEN (${value(byteaArray(texts))}::bytea[])${part} END`
       : "NULL";
     return `
     INSERT INTO shard.item (${names}, texts, payloads)
-    SELECT ${names.replace("early", "early = 1")}, ${worded}, ${payloads}
+    SELECT ${names.replace("early", "early = 1")}, ${packTexts}, ${payloads}
     FROM fence, ${table("pack", [...columns, ...places], value)}`;
   });
 }
@@ -147,7 +146,7 @@ function moved<T extends Move>(
   const columns = [
     numbers(moves, "from_slot", ({ slot }) => slot),
     numbers(moves, "from_seq", ({ seq }) => seq),
-    numbers(moves, "from_aside", ({ from }) => flag(from === "scheduled")),
+    numbers(moves, "from_scheduled", ({ from }) => flag(from === "scheduled")),
     ...placeColumns(moves, to),
     blobs(moves, "new_source", (move) => to(move).sourceId),
     ...more,
@@ -157,12 +156,12 @@ function moved<T extends Move>(
     LEFT JOIN LATERAL (
       SELECT item.source_id, item.texts[one.from_seq - item.seq + 1] AS texts, item.payloads[one.from_seq - item.seq + 1] AS payload
       FROM shard.item
-      WHERE one.from_aside = 0 AND item.slot = one.from_slot AND item.seq > one.from_seq - ${packItemsMax}
+      WHERE one.from_scheduled = 0 AND item.slot = one.from_slot AND item.seq > one.from_seq - ${packItemsMax}
         AND item.seq <= one.from_seq AND item.seq + item.count > one.from_seq
         AND NOT EXISTS (SELECT FROM shard.gone WHERE gone.slot = one.from_slot AND gone.seq = one.from_seq)
       UNION ALL
       SELECT source_id, texts, payload FROM shard.scheduled
-      WHERE one.from_aside = 1 AND scheduled.slot = one.from_slot AND scheduled.seq = one.from_seq
+      WHERE one.from_scheduled = 1 AND scheduled.slot = one.from_slot AND scheduled.seq = one.from_seq
     ) given ON true`;
 }
 
@@ -212,7 +211,7 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
   }
 }
 
-/** Checks what primary keys cannot: numbers within a pack, and missing items to be removed. */
+/** Checks beyond primary keys: numbers within packs, and that items to be removed exist. */
 export function addChecks(parts: Parts, packs: readonly Item[][], move: Changes["move"]): void {
   const taken: SlotSpan[] = [
     ...packs.map(([first, ...others]) => ({
@@ -241,12 +240,12 @@ export function addChecks(parts: Parts, packs: readonly Item[][], move: Changes[
   const columns = [
     numbers(nowhere, "slot", ({ slot }) => slot),
     numbers(nowhere, "seq", ({ seq }) => seq),
-    numbers(nowhere, "aside", ({ from }) => flag(from === "scheduled")),
+    numbers(nowhere, "from_scheduled", ({ from }) => flag(from === "scheduled")),
   ];
   parts.check(
     "stored",
     (value) => `
-    SELECT CASE WHEN one.aside = 1
+    SELECT CASE WHEN one.from_scheduled = 1
       THEN EXISTS (SELECT FROM shard.scheduled WHERE scheduled.slot = one.slot AND scheduled.seq = one.seq)
       ELSE EXISTS (
         SELECT FROM shard.item WHERE item.slot = one.slot AND item.seq > one.seq - ${packItemsMax}
@@ -317,7 +316,7 @@ export function addRemoves(parts: Parts, removed: readonly SlotSeqs[]): void {
   parts.add("removed", () =>
     deletion("item", "emptied", "item.slot = emptied.slot AND item.seq = emptied.seq"),
   );
-  parts.add("filled", () =>
+  parts.add("holes_removed", () =>
     deletion(
       "gone",
       "emptied",
@@ -325,7 +324,7 @@ export function addRemoves(parts: Parts, removed: readonly SlotSeqs[]): void {
     ),
   );
   parts.add(
-    "dug",
+    "holes_added",
     () => `
     INSERT INTO shard.gone SELECT hit.slot, generate_series(hit.first, hit.last) FROM hit
     WHERE NOT EXISTS (SELECT FROM emptied WHERE emptied.slot = hit.slot AND emptied.seq = hit.seq)

@@ -26,13 +26,13 @@ import {
   textOf,
 } from "./rows.ts";
 
-/** Partitions whose heads are in memory together, before the bound is applied. */
+/** Heads that are read before the cache is trimmed to its bound. */
 const headsMax = 32;
 /** How far to read ahead if a head is not cached. */
 const aheadItems = 4_096;
 const aheadBytes = 512 * 1024;
 /** Memory of the cache of heads. */
-const knownBytesMax = 64 * 1024 * 1024;
+const cacheBytesMax = 64 * 1024 * 1024;
 
 const texts = {
   sources: `
@@ -57,14 +57,14 @@ const texts = {
 
 export class Reads {
   readonly #rowsOf: Database["promptRows"];
-  readonly #known = new Heads(knownBytesMax);
+  readonly #cache = new Heads(cacheBytesMax);
 
   constructor(rowsOf: Database["promptRows"]) {
     this.#rowsOf = rowsOf;
   }
 
   committed(changes: Changes): void {
-    this.#known.committed(changes);
+    this.#cache.committed(changes);
   }
 
   async read(plan: ReadPlan): Promise<ReadResult> {
@@ -111,12 +111,12 @@ export class Reads {
       await this.#readAhead(some, left);
       for (const head of some) {
         if (left <= 0) break;
-        const first = this.#known.first(head, { items: head.items, payloadBytes: left });
+        const first = this.#cache.first(head, { items: head.items, payloadBytes: left });
         if (first === null) throw new StoreError("failed", "the head of a partition is missing");
         for (const { payload } of first.found) left -= payload.length;
         found.set(head.slot, first);
       }
-      this.#known.trim();
+      this.#cache.trim();
     }
     return found;
   }
@@ -125,11 +125,11 @@ export class Reads {
   async #readAhead(heads: ReadPlan["heads"], bytesMax: number): Promise<void> {
     for (const payloadBytes of [Math.min(aheadBytes, bytesMax), bytesMax]) {
       const short = heads.filter(
-        (head) => this.#known.first(head, { items: head.items, payloadBytes: bytesMax }) === null,
+        (head) => this.#cache.first(head, { items: head.items, payloadBytes: bytesMax }) === null,
       );
       const spans = short.map((head) => ({
         slot: head.slot,
-        from: this.#known.endOf(head),
+        from: this.#cache.endOf(head),
         before: head.before,
         limit: { items: Math.max(head.items, aheadItems), payloadBytes },
       }));
@@ -137,7 +137,7 @@ export class Reads {
       for (const [index, { slot, from, before: end }] of short.entries()) {
         const { found, isAll } = read[index] ?? { found: [], isAll: true };
         const last = found.at(-1)?.seq ?? (spans[index]?.from ?? from) - 1;
-        this.#known.add({ slot, from, before: isAll ? end : last + 1 }, found);
+        this.#cache.add({ slot, from, before: isAll ? end : last + 1 }, found);
       }
     }
   }

@@ -1,6 +1,6 @@
 // Builds one statement from parts. Values are passed as one array per column.
 
-import type { SlotSeqs } from "../store.ts";
+import type { SlotSeq, SlotSeqs } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
 import type { SqlValue } from "./connection.ts";
 
@@ -69,11 +69,6 @@ export function table(
 export const flag = (is: boolean): number => (is ? 1 : 0);
 
 export const orNull = (text: string): string | null => (text === "" ? null : text);
-
-export interface SlotSeq {
-  readonly slot: number;
-  readonly seq: number;
-}
 
 export function flat(places: readonly SlotSeqs[]): SlotSeq[] {
   return places.flatMap(({ slot, seqs }) => seqs.map((seq) => ({ slot, seq })));

@@ -9,7 +9,7 @@ import { type Postgres, startPostgres } from "../../../scripts/postgres.ts";
 
 export interface TestServer {
   readonly url: string;
-  /** Has its data; tests may put more files there. */
+  /** Contains the database's data; tests may add files. */
   readonly folder: string;
 }
 
@@ -28,7 +28,7 @@ export function testServer(): TestServer {
   return {
     folder,
     get url() {
-      if (server === null) throw new Error("the database is there once the tests run");
+      if (server === null) throw new Error("the database starts before the first test");
       return server.url;
     },
   };
