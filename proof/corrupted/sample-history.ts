@@ -97,8 +97,8 @@ export function sampleHistory({ calls, seed }: { readonly calls: number; readonl
     if (random.below(6) === 0) {
       const extended = times();
       lapsesAt = extended.call + 2 * sampleRules.leaseTimeoutMs;
-      const told = { leaseDeadline: lapsesAt, ...extended, ...answered };
-      entries.push({ verb: "extend", ids, ...place, ...told });
+      const result = { leaseDeadline: lapsesAt, ...extended, ...answered };
+      entries.push({ verb: "extend", ids, ...place, ...result });
     }
     const chance = random.below(20);
     const isLast = taken.some(({ attempts }) => attempts + 1 >= sampleRules.maxAttempts);

@@ -44,7 +44,7 @@ const travelMs = 2_500;
 /** Longer than any step takes on a slow machine. */
 const waitMsMax = 60_000;
 /** Operations that the reserved space still allows. */
-const spared = new Set(["lease", "complete", "extend"]);
+const neverRefused = new Set(["lease", "complete", "extend"]);
 
 function flagsOf(random: Random, size: number): string[] {
   const pick = (...choices: string[]): string => choices[random.below(choices.length)] ?? "";
@@ -116,10 +116,10 @@ class OneDisk {
       const order = checkOrder(history.entries);
       const refused = history.entries.filter(({ status }) => status === 500);
       for (const { verb, refusal } of refused) {
-        if (!spared.has(verb)) continue;
+        if (!neverRefused.has(verb)) continue;
         this.#faults.add("a call that needs no room was refused", `${verb}; ${refusal}`);
       }
-      if (this.#log.includes("shard is down")) this.#faults.add("a shard went down", this.#log);
+      this.#checkShards();
       const replay = `${this.#kind}, ${this.#flags.join(" ")}, seed ${this.#seed}; history in ${this.#folder}`;
       const faults = [checked.faults, order.faults, this.#faults].flatMap((one) =>
         one.list(replay),
@@ -143,8 +143,10 @@ class OneDisk {
     }
   }
 
-  get #log(): string {
-    return this.#server?.log().slice(0, 300) ?? "";
+  #checkShards(): void {
+    const log = this.#server?.log() ?? "";
+    const at = log.indexOf("shard is down");
+    if (at >= 0) this.#faults.add("a shard went down", log.slice(at, at + 300));
   }
 
   async #start(): Promise<void> {
@@ -155,7 +157,7 @@ class OneDisk {
 
   async #restart(): Promise<void> {
     this.#address.down();
-    if (this.#log.includes("shard is down")) this.#faults.add("a shard went down", this.#log);
+    this.#checkShards();
     this.#restarts += 1;
     const signal = this.#random.below(2) === 0 ? "SIGKILL" : "SIGTERM";
     this.#history.note(signal);
@@ -168,10 +170,10 @@ class OneDisk {
     const history = this.#history;
     await Bun.sleep(this.#random.below(300));
     load.isPilingUp = true;
-    await this.#until("too little is produced", () => history.backlog >= waitingMin);
+    await this.#waitUntil(() => history.backlog >= waitingMin, "too little is produced");
     const isGreedy = this.#random.below(2) === 0;
     this.#disk.fill();
-    history.note(`full${isGreedy ? ", and kept so" : ""}`);
+    history.note(`full${isGreedy ? ", and kept full" : ""}`);
     let isOver = false;
     const filling = (async () => {
       while (isGreedy && !isOver) {
@@ -181,7 +183,7 @@ class OneDisk {
     })();
     const first = history.entries.length;
     // Completes free space in the store's files, which may be enough for produces.
-    await this.#until("a full disk refuses nothing", () => this.#isRefused(first));
+    await this.#waitUntil(() => this.#isRefused(first), "a full disk refuses nothing");
     load.isPilingUp = false;
     await this.#completeSome();
     if (this.#random.below(2) === 0) {
@@ -193,16 +195,19 @@ class OneDisk {
     this.#disk.free();
     history.note("free");
     const full = history.acknowledged;
-    await this.#until("items are refused though there is room", () => history.acknowledged > full);
+    await this.#waitUntil(
+      () => history.acknowledged > full,
+      "items are refused though there is room",
+    );
   }
 
   /** Waits until the items that a full shard could not accept have arrived. */
   async #settled(load: Load): Promise<void> {
     const health = `http://127.0.0.1:${await this.#address.port}/health`;
-    const late = performance.now() + waitMsMax;
+    const deadline = performance.now() + waitMsMax;
     for (let status = ""; status !== "ok"; await load.rest(restMs)) {
       ({ status } = (await (await fetch(health)).json()) as { status: string });
-      if (performance.now() < late) continue;
+      if (performance.now() < deadline) continue;
       this.#faults.add("a store stays full though there is room", status);
       return;
     }
@@ -220,14 +225,14 @@ class OneDisk {
   async #completeSome(): Promise<void> {
     const before = this.#history.completed;
     const isEnough = () => this.#history.completed >= before + completesMin;
-    await this.#until("nothing is completed on a full disk", isEnough);
+    await this.#waitUntil(isEnough, "nothing is completed on a full disk");
     this.#completedWhileFull += this.#history.completed - before;
   }
 
-  async #until(otherwise: string, isSo: () => boolean): Promise<void> {
-    const late = performance.now() + waitMsMax;
-    while (!isSo()) {
-      if (performance.now() > late) {
+  async #waitUntil(isDone: () => boolean, otherwise: string): Promise<void> {
+    const deadline = performance.now() + waitMsMax;
+    while (!isDone()) {
+      if (performance.now() > deadline) {
         this.#faults.add(otherwise, `after ${waitMsMax} ms`);
         return;
       }

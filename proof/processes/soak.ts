@@ -137,7 +137,7 @@ export function leftFaults(
   if (descriptors > bounds.descriptorsLeft)
     faults.push(["descriptors are left", `${descriptors} more than before`]);
   if (after.fileBytes > bounds.drainedFileBytes)
-    faults.push(["the files stay large when all is drained", `${after.fileBytes} bytes`]);
+    faults.push(["the files stay large after the queues are drained", `${after.fileBytes} bytes`]);
   return faults;
 }
 

@@ -31,7 +31,7 @@ const sqliteEvery = 8;
 const fullEvery = 20;
 /** After this many bodies of a world, scheduled items become due and leases lapse. */
 const passEvery = 60;
-/** Rounds of the event loop after which a request waits for an item, and its client disconnects. */
+/** Rounds of the event loop after which an unanswered lease waits and its client disconnects. */
 const patienceRounds = 40;
 const faultsMax = 50;
 
@@ -120,7 +120,7 @@ function drawn(seed: number, count: number): readonly Trial[] {
 
 function described({ id, body: { fault, bytes } }: Trial): string {
   const text = new TextDecoder().decode(bytes.subarray(0, 300));
-  return `${id}, ${fault ?? "nothing wrong"}, ${bytes.length} bytes: ${text}`;
+  return `${id}, ${fault ?? "no fault"}, ${bytes.length} bytes: ${text}`;
 }
 
 async function openWorld(seed: number) {
@@ -166,15 +166,16 @@ async function openWorld(seed: number) {
       const { response, hungUp } = await answerOf(app, operations[id].path, bytes);
       const found: string[] = [];
       const { status } = response;
-      const said = await response.text();
+      const text = await response.text();
       if (status >= 500) found.push(`answered ${status}`);
       if (published.get(id)?.codes.has(status) !== true) {
         found.push(`answered ${status}, which the contract does not list`);
       }
-      if (!isPublished(id, status, said)) {
-        found.push(`answered ${status} in a form that is not published: ${said.slice(0, 200)}`);
+      if (!isPublished(id, status, text)) {
+        found.push(`answered ${status} in a form that is not published: ${text.slice(0, 200)}`);
       }
-      if (status === 200 && body.isRefused) found.push("answered 200 to what is not allowed");
+      if (status === 200 && body.isRefused)
+        found.push("answered 200 to a body that must be refused");
       if (status !== 200) {
         const after = isFull ? await everything() : counted();
         if (after !== before) {
@@ -189,17 +190,17 @@ async function openWorld(seed: number) {
       await app.advance((1 + random.below(120)) * minute);
     },
 
-    /** What is left after every request was answered. */
+    /** Checks that nothing is left after every request was answered. */
     async atRest(): Promise<string[]> {
       const found: string[] = [];
       const { waitingLeases } = app.engine.status();
-      if (waitingLeases !== 0) found.push(`${waitingLeases} leases wait for nobody`);
+      if (waitingLeases !== 0) found.push(`${waitingLeases} leases still wait`);
       const metrics = await app.metrics();
       // The metrics request itself is in flight.
       for (const line of ["holdfast_requests_in_flight 1", "holdfast_request_body_bytes 0"]) {
-        if (!metrics.includes(line)) found.push(`at rest the metrics do not say '${line}'`);
+        if (!metrics.includes(line)) found.push(`at rest the metrics do not contain '${line}'`);
       }
-      if (app.logged.length > 0) found.push(`the log has '${app.logged[0]}'`);
+      if (app.logged.length > 0) found.push(`the log contains '${app.logged[0]}'`);
       return found;
     },
 
