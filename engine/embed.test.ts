@@ -1,5 +1,5 @@
-// The engine as used by programs without a compiler. Where it makes a difference it is bundled and
-// runs in a process of its own.
+// The engine as used by programs without a type checker; one test bundles it and runs it in its
+// own process.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -85,7 +85,7 @@ test.each<[Method, string]>([
   ["reload", "queue"],
   ["backup", "folder"],
   ["requireQueue", "name"],
-])("%s: what is no text is refused", async (method, key) => {
+])("%s: an argument that is not a string is refused", async (method, key) => {
   await using engine = await opened();
   expect(await refusalOf(() => calls(engine, method)())).toBe(required(key, "a string"));
   expect(await refusalOf(() => calls(engine, method)({ name: "orders" }))).toBe(
@@ -156,13 +156,16 @@ test.each<[Method, unknown, string]>([
     { queue: "orders", partition: 0, items: [{ payload: "x", createdAt: Number.NaN }] },
     "items[0].createdAt is invalid; expected a whole number of milliseconds since 1970, got NaN",
   ],
-])("%s: %j is refused with what was expected and what came", async (method, request, said) => {
-  await using engine = await opened();
-  expect(await refusalOf(() => calls(engine, method)(request))).toBe(said);
-  expect(await engine.inspect("orders")).toMatchObject({ queued: 0, scheduled: 0, retried: 0 });
-});
+])(
+  "%s: %j is refused, with the expected and the received value",
+  async (method, request, message) => {
+    await using engine = await opened();
+    expect(await refusalOf(() => calls(engine, method)(request))).toBe(message);
+    expect(await engine.inspect("orders")).toMatchObject({ queued: 0, scheduled: 0, retried: 0 });
+  },
+);
 
-test("a request with all its keys, optional ones as undefined and null, is taken", async () => {
+test("produce: a request with all its keys, optional ones as undefined and null, is accepted", async () => {
   await using engine = await opened();
   const absent = { kind: undefined, encoding: undefined, reference: undefined, enqueueAt: null };
   const request = { ...produced, items: [{ payload: Buffer.from("x"), ...absent }] };
@@ -187,9 +190,9 @@ test.each<[unknown, string]>([
     { store: { kind: "memory" }, shard: 2 },
     "shard is unknown; expected one of store, notice, receiptsWindowMs, receiptsMax, seriesBytes, historyBytes, testClock",
   ],
-])("createEngine: %j is refused", async (options, said) => {
+])("createEngine: %j is refused", async (options, message) => {
   const create = createEngine as (options: unknown) => Promise<unknown>;
-  expect(await refusalOf(() => create(options))).toBe(said);
+  expect(await refusalOf(() => create(options))).toBe(message);
 });
 
 test("ensureQueue: creates the queue once, returns how it differs, and changes it only on request", async () => {

@@ -61,11 +61,11 @@ test.each([
 
 test("create, update: limits are returned as given, and 0 or an empty value removes them", async () => {
   const bundle = await setupQueue({ leasedMax: 5, leaseRate: "100/1000ms" });
-  const told = { leasedMax: 5, leaseRate: "100/1000ms" };
-  expect(bundle.engine.queueInfo("orders")).toMatchObject(told);
+  const given = { leasedMax: 5, leaseRate: "100/1000ms" };
+  expect(bundle.engine.queueInfo("orders")).toMatchObject(given);
   await update(bundle, { maxAttempts: 3 });
   await bundle.restart();
-  expect(bundle.engine.queueInfo("orders")).toMatchObject(told);
+  expect(bundle.engine.queueInfo("orders")).toMatchObject(given);
   await update(bundle, { leasedMax: 0, leaseRate: "" });
   const info = bundle.engine.queueInfo("orders");
   expect([info.leasedMax, info.leaseRate]).toEqual([undefined, undefined]);
@@ -206,7 +206,7 @@ test("leased max: items of a disconnected client count until they are requeued",
   expect(got(leases[0] as Started<Leased>)).toEqual(["b"]);
 });
 
-test("leased max: a lease that waits for it until its deadline is told so", async () => {
+test("leased max: a lease that waits for it until its deadline reports it", async () => {
   const bundle = await setupQueue({ leasedMax: 1 });
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders");

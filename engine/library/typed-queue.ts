@@ -25,7 +25,9 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 function payloadOf(value: unknown): string {
   const payload: string | undefined = JSON.stringify(value);
   if (payload !== undefined) return payload;
-  throw new TypeError(`value is invalid; expected one that JSON has, got ${typeof value}`);
+  throw new TypeError(
+    `value is invalid; expected one that JSON can represent, got ${typeof value}`,
+  );
 }
 
 export function valueIn<Value>({ payload }: LeasedItem): Value {

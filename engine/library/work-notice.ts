@@ -5,7 +5,7 @@ import type { QueueError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 
 export type WorkNotice =
-  /** The handler threw; the item is offered again after `delayMs`, or dead after its last try. */
+  /** The handler threw; the item is offered again after `delayMs`, or dead after its last attempt. */
   | {
       readonly kind: "retried";
       readonly item: LeasedItem;
@@ -68,8 +68,8 @@ export function reasonOf(error: unknown): string {
 /** A program may throw anything. */
 function wordsOf(error: unknown): string {
   try {
-    const said: unknown = error instanceof Error ? error.message || error.name : error;
-    const text = typeof said === "string" ? said : (JSON.stringify(said) ?? typeof said);
+    const thrown: unknown = error instanceof Error ? error.message || error.name : error;
+    const text = typeof thrown === "string" ? thrown : (JSON.stringify(thrown) ?? typeof thrown);
     return text.toWellFormed();
   } catch {
     return "a value that cannot be shown";
