@@ -21,7 +21,7 @@ interface Options {
   readonly json: string | null;
 }
 
-/** Throws, with the expected arguments, when the arguments are invalid. */
+/** Throws if the arguments are invalid. */
 function readOptions(args: readonly string[]): Options {
   const text = { type: "string" } as const;
   const { values } = parseArgs({
@@ -53,7 +53,9 @@ async function runAll({ only, size, seed, atOnce }: Options): Promise<ProofResul
       const { name, run } = next;
       console.error(`${name} ...`);
       const log = (text: string) => console.error(`  ${name}: ${text}`);
-      const result = await run(size, { seed, log }).catch((cause) => brokenOff(name, seed, cause));
+      const result = await run(size, { seed, log }).catch((cause) =>
+        failedToRun(name, seed, cause),
+      );
       results.set(name, result);
       console.log(table(result));
     }
@@ -62,10 +64,15 @@ async function runAll({ only, size, seed, atOnce }: Options): Promise<ProofResul
   return chosen.flatMap(({ name }) => results.get(name) ?? []);
 }
 
-/** The other methods continue, and end their processes. */
-function brokenOff(method: string, seed: number, cause: unknown): ProofResult {
-  const told = Bun.inspect(cause);
-  return { method, seconds: 0, seed, figures: {}, faults: [`it broke off; ${told}`] };
+/** The result of a method that threw. The other methods continue, and end their processes. */
+function failedToRun(method: string, seed: number, cause: unknown): ProofResult {
+  return {
+    method,
+    seconds: 0,
+    seed,
+    figures: {},
+    faults: [`it failed to run; ${Bun.inspect(cause)}`],
+  };
 }
 
 function table({ method, seconds, seed, figures, faults, skipped }: ProofResult): string {
@@ -74,8 +81,8 @@ function table({ method, seconds, seed, figures, faults, skipped }: ProofResult)
   const rows = Object.entries(figures).map(
     ([name, value]) => `  ${name.padEnd(34)} ${value.toLocaleString("en").padStart(14)}`,
   );
-  const told = faults.map((fault) => `  fault: ${fault}`);
-  return [`${method}: ${verdict} in ${seconds} s, seed ${seed}`, ...rows, ...told].join("\n");
+  const lines = faults.map((fault) => `  fault: ${fault}`);
+  return [`${method}: ${verdict} in ${seconds} s, seed ${seed}`, ...rows, ...lines].join("\n");
 }
 
 async function main(options: Options): Promise<void> {

@@ -133,11 +133,11 @@ export async function provePlanted(options: {
 }): Promise<ProofResult> {
   const elapsed = stopwatch();
   const bugs = bugsOf(plantedBugs, options);
-  const caught = await huntAll(bugs, {
+  const results = await huntAll(bugs, {
     atOnce: availableParallelism(),
-    caught: ({ name, seed, invariant }) => options.log(`${name}: seed ${seed}, ${invariant}`),
+    hunted: ({ name, seed, invariant }) => options.log(`${name}: seed ${seed}, ${invariant}`),
   });
-  const found = caught.flatMap(({ worlds }) => worlds ?? []);
+  const found = results.flatMap(({ worlds }) => worlds ?? []);
   return {
     method: "planted bugs",
     seconds: elapsed(),
@@ -148,10 +148,10 @@ export async function provePlanted(options: {
       foundByTheFirstSeed: found.filter((worlds) => worlds === 1).length,
       seedsAtMost: Math.max(0, ...found),
       ...Object.fromEntries(
-        caught.map(({ name, worlds }) => [`seeds until ${name}`, worlds ?? -1]),
+        results.map(({ name, worlds }) => [`seeds until ${name}`, worlds ?? -1]),
       ),
     },
-    faults: caught
+    faults: results
       .filter(({ seed }) => seed === null)
       .map(({ name, message }) => `a planted bug was not found; ${name}; ${message}`),
   };

@@ -9,7 +9,7 @@ import type { WorldParts } from "./world-parts.ts";
 /** Small, so that many pages begin in the middle. */
 const pageItems = 3;
 
-interface Sought {
+interface SearchCase {
   readonly filter: FindRequest["filter"];
   readonly state?: ItemState;
   readonly isMeant: (item: StoredItem) => boolean;
@@ -31,7 +31,7 @@ function valueBy({ kind, past = {} }: StoredItem, by: Grouping): string {
 }
 
 /** Filters that match one item, and filters that may match none. */
-function soughtBy(one: StoredItem | undefined): Sought[] {
+function searchCasesFor(one: StoredItem | undefined): SearchCase[] {
   const { kind = "none", reference = "none", payload = new Uint8Array() } = one ?? {};
   const key = new TextDecoder().decode(payload).split("|", 1)[0] ?? "";
   const created = one?.past?.createdAt ?? one?.createdAt ?? 0;
@@ -73,8 +73,8 @@ export async function checkFinds(
   queue: string,
   listed: readonly StoredItem[],
 ): Promise<void> {
-  for (const sought of soughtBy(listed.at(listed.length / 2))) {
-    await checkFound(world, queue, { ...sought, listed });
+  for (const one of searchCasesFor(listed.at(listed.length / 2))) {
+    await checkFound(world, queue, { ...one, listed });
   }
   for (const by of groupings) await checkGroups(world, { queue, by, listed });
   await checkHolders(world, queue, listed);
@@ -87,8 +87,8 @@ async function findAll(
   const found: FoundItem[] = [];
   let pivot = "";
   do {
-    const asked = { limit: pageItems, ...request, pivot };
-    const page = await bundle.run(() => bundle.engine.findItems(asked));
+    const pageRequest = { limit: pageItems, ...request, pivot };
+    const page = await bundle.run(() => bundle.engine.findItems(pageRequest));
     found.push(...page.found);
     pivot = page.nextPivot;
   } while (pivot !== "");
@@ -98,7 +98,7 @@ async function findAll(
 async function checkFound(
   world: WorldParts,
   queue: string,
-  { filter, state, isMeant, listed }: Sought & { readonly listed: readonly StoredItem[] },
+  { filter, state, isMeant, listed }: SearchCase & { readonly listed: readonly StoredItem[] },
 ): Promise<void> {
   const request = { queue, filter, ...(state && { state }) };
   const search = `${JSON.stringify({ filter, state })} in ${queue} finds`;
@@ -139,9 +139,9 @@ async function checkGroups(
   const isRight = ({ value, count, firstAt, lastAt, sampleId }: Group): boolean => {
     const items = meant.get(value) ?? [];
     const created = items.map(({ createdAt }) => createdAt);
-    const isOfIt = items.some(({ id }) => id === sampleId);
-    const isOfTime = Math.min(...created) === firstAt && Math.max(...created) === lastAt;
-    return items.length === count && isOfIt && isOfTime;
+    const isInGroup = items.some(({ id }) => id === sampleId);
+    const hasTimes = Math.min(...created) === firstAt && Math.max(...created) === lastAt;
+    return items.length === count && isInGroup && hasTimes;
   };
   const values = new Set(found.map(({ value }) => value));
   if (values.size !== meant.size || found.length !== meant.size || !found.every(isRight)) {
@@ -149,7 +149,7 @@ async function checkGroups(
     const reported = JSON.stringify(found);
     throw new Violation("I21", `${queue} by ${by} is ${reported}, expected ${counted}`);
   }
-  if (found.length > 1) situations.reached("items are of several groups");
+  if (found.length > 1) situations.reached("items are in several groups");
 }
 
 /** A find by holder returns the items of that client, and no others. */
@@ -170,7 +170,10 @@ async function checkHolders(
       const client = holders.get(id) ?? null;
       const isRight = ids.has(id) ? isLeased && (client ?? holder) === holder : client !== holder;
       if (isRight) continue;
-      throw new Violation("I21", `${id} of ${client} is searched for as one of ${holder}`);
+      throw new Violation(
+        "I21",
+        `a search for items of ${holder} is wrong about ${id}, held by ${client}`,
+      );
     }
     world.situations.reached("items are found by their holder");
   }

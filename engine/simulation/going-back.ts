@@ -1,6 +1,6 @@
 // Worlds in which the disk of one shard repeatedly returns to an earlier commit, while the others
-// do not. Items that were acknowledged before such a rollback may be lost, or come twice. Items
-// acknowledged afterwards must be in their place, once. No id ever names a second item.
+// do not. Items that were acknowledged before such a rollback may be lost or stored twice. Items
+// acknowledged afterwards must be stored once, in their queue. No id ever names a second item.
 
 import type { QueueSettings } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
@@ -31,7 +31,7 @@ type Step = keyof typeof weights;
 
 const weights = {
   produce: 30,
-  bury: 12,
+  deadLetter: 12,
   complete: 12,
   transact: 12,
   keep: 6,
@@ -107,8 +107,8 @@ class GoingBack {
     switch (step) {
       case "produce":
         return this.#produce(this.#chance.one(this.#workQueues));
-      case "bury":
-        return this.#bury();
+      case "deadLetter":
+        return this.#deadLetter();
       case "complete":
         return this.#complete(await this.#lease(this.#chance.one(this.#allQueues)));
       case "transact":
@@ -155,9 +155,9 @@ class GoingBack {
 
   /** Creates the usual queues that a rollback has lost. */
   async #createUsual(): Promise<void> {
-    const there = new Set(this.#allQueues);
+    const present = new Set(this.#allQueues);
     for (const name of [dead, mails, ...worked]) {
-      if (!there.has(name)) await this.#create(name, this.#chance.between(1, 2));
+      if (!present.has(name)) await this.#create(name, this.#chance.between(1, 2));
     }
   }
 
@@ -208,7 +208,8 @@ class GoingBack {
       this.#checkHome(text, queue);
       const id = items[at]?.id ?? "";
       const first = this.#named.getOrInsert(id, text);
-      if (first !== text) throw new Violation("I2", `id ${id} named ${first}, and now ${text}`);
+      if (first !== text)
+        throw new Violation("I2", `id ${id} named ${first}, and now names ${text}`);
     }
     return ending.value;
   }
@@ -230,15 +231,15 @@ class GoingBack {
     this.#log(`${textsOf(lease.items).join(" ")} done`);
   }
 
-  async #bury(): Promise<void> {
+  async #deadLetter(): Promise<void> {
     const lease = await this.#lease(this.#chance.one(this.#workQueues));
     if (lease === null) return;
     await this.#slowly(async () => {
-      const ending = await this.#began(() => {
+      const isDone = await this.#succeeds(() => {
         const items = lease.items.map(({ id }) => ({ id, retryAt: null, dead: true }));
         return this.#bundle.engine.retry({ queue: lease.queue, partition: lease.partition, items });
       });
-      if (!ending) return;
+      if (!isDone) return;
       this.#log(`${textsOf(lease.items).join(" ")} dead`);
       for (const text of textsOf(lease.items)) if (this.#sure.has(text)) this.#sure.set(text, dead);
     });
@@ -249,21 +250,21 @@ class GoingBack {
     if (lease === null) return;
     const texts = this.#newTexts(mails);
     await this.#slowly(async () => {
-      const ended = await this.#began(() =>
+      const isDone = await this.#succeeds(() =>
         this.#bundle.engine.transact({
           requestTimeoutMs: minute,
           complete: [{ queue: lease.queue, partition: lease.partition, ids: idsOf(lease.items) }],
           produce: [{ queue: mails, items: texts.map((payload) => ({ payload })) }],
         }),
       );
-      if (!ended) return;
+      if (!isDone) return;
       this.#log(`${textsOf(lease.items).join(" ")} done, ${mails} gets ${texts.join(" ")}`);
       for (const text of textsOf(lease.items)) this.#sure.delete(text);
       for (const text of texts) this.#sure.set(text, mails);
     });
   }
 
-  async #began(call: () => Promise<unknown>): Promise<boolean> {
+  async #succeeds(call: () => Promise<unknown>): Promise<boolean> {
     this.#calls += 1;
     const { ending } = await this.#bundle.begin(call);
     return ending?.ok === true;
@@ -275,7 +276,7 @@ class GoingBack {
     const shard = this.#chance.below(this.#shardCount);
     if (!isSlow) return work();
     this.#bundle.store(shard).hold();
-    this.#log(`shard ${shard} stands still`);
+    this.#log(`shard ${shard} stalls`);
     await work();
     await (this.#chance.hits(500) ? this.#goBack() : this.#restart());
   }
@@ -383,8 +384,8 @@ class GoingBack {
     for (const [text, queue] of this.#sure) {
       const places = found.get(text) ?? [];
       if (places.length === 1 && places[0] === queue) continue;
-      const where = places.join(" and ") || "nowhere";
-      throw new Violation("I1", `${text} was acknowledged in ${queue}, and is ${where}`);
+      const where = places.join(" and ") || "no queue";
+      throw new Violation("I1", `${text} was acknowledged in ${queue}, but is in ${where}`);
     }
   }
 }

@@ -10,7 +10,7 @@ export interface Sides {
 
 export interface PauseCall {
   readonly queue: string;
-  readonly asked: Sides;
+  readonly requested: Sides;
   /** The certain pauses before the call. */
   readonly before: Periods;
 }
@@ -64,14 +64,14 @@ export class Pauses {
   }
 
   /** A side that the call resumes may be resumed from now on. */
-  begun(queue: string, asked: Sides): PauseCall {
+  begun(queue: string, requested: Sides): PauseCall {
     this.#touched.add(queue);
     const before = this.since(queue);
     this.#certain.set(queue, {
-      lease: asked.lease ? before.lease : null,
-      produce: asked.produce ? before.produce : null,
+      lease: requested.lease ? before.lease : null,
+      produce: requested.produce ? before.produce : null,
     });
-    const call = { queue, asked, before };
+    const call = { queue, requested, before };
     this.#open.set(queue, call);
     return call;
   }
@@ -96,9 +96,9 @@ export class Pauses {
   }
 }
 
-function periodsOf({ asked, before }: PauseCall, at: number): Periods {
+function periodsOf({ requested, before }: PauseCall, at: number): Periods {
   return {
-    lease: asked.lease ? (before.lease ?? { at }) : null,
-    produce: asked.produce ? (before.produce ?? { at }) : null,
+    lease: requested.lease ? (before.lease ?? { at }) : null,
+    produce: requested.produce ? (before.produce ?? { at }) : null,
   };
 }

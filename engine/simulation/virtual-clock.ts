@@ -1,7 +1,7 @@
 // A virtual clock that moves only on command, so that hours pass in milliseconds and tests are
 // deterministic.
 
-import { setImmediate as eventsAtHand } from "node:timers/promises";
+import { setImmediate as pendingEvents } from "node:timers/promises";
 import type { Clock, Timer } from "../model/clock.ts";
 import { TimerSet } from "../model/timer-set.ts";
 
@@ -50,7 +50,7 @@ export class VirtualClock implements Clock {
   /** Runs all events that need no time to pass. */
   async settle(): Promise<void> {
     await this.rounds(roundsMax);
-    if (this.#nextTick.length > 0) throw new Error(`events do not come to rest; at ${this.#now}`);
+    if (this.#nextTick.length > 0) throw new Error(`events do not end; at ${this.#now}`);
   }
 
   /** Runs events like `settle`, for at most `max` rounds. */
@@ -59,7 +59,7 @@ export class VirtualClock implements Clock {
       const runs = this.#nextTick;
       this.#nextTick = [];
       for (const run of runs) run();
-      await eventsAtHand();
+      await pendingEvents();
       if (this.#nextTick.length === 0) return;
     }
   }

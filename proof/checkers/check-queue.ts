@@ -43,8 +43,8 @@ export function checkQueue(entries: readonly Entry[], ending: Ending, rules: Que
     checkEnd(lifetime, rules, faults);
   }
   checkTogether(calls, { lifetimes, rules, faults });
-  for (const { told } of ending.repeats?.contradictions ?? []) {
-    faults.add("I16: a repeated call was answered otherwise", told);
+  for (const { answers } of ending.repeats?.contradictions ?? []) {
+    faults.add("I16: a repeated call got another answer", answers);
   }
   checkPauses(calls.flat(), ending.pauses ?? [], faults);
   if (ending.redrives !== undefined) checkRedrives(ending.redrives, faults);
@@ -113,13 +113,13 @@ function sinceLease({ offer }: Holding, next: Offer): number {
  */
 function checkExtends({ number, holdings }: Lifetime, faults: Faults): void {
   for (const { offer, endings, extends: extended } of holdings) {
-    let told = offer.leaseDeadline;
+    let latest = offer.leaseDeadline;
     for (const { call, leaseDeadline } of extended) {
-      if (leaseDeadline < told) {
-        const early = told - leaseDeadline;
+      if (leaseDeadline < latest) {
+        const early = latest - leaseDeadline;
         faults.add("I2: an extend made a lease shorter", `item ${number}, by ${early} ms`);
       }
-      told = Math.max(told, leaseDeadline);
+      latest = Math.max(latest, leaseDeadline);
       if (endings.some(({ outcome, end }) => outcome === "ok" && end < call)) {
         faults.add("I3: a finished item was extended", `item ${number}`);
       }
@@ -156,7 +156,7 @@ function checkEnd(lifetime: Lifetime, rules: QueueRules, faults: Faults): void {
     endings.some(({ verb, outcome }) => verb === "complete" && outcome === "unknown"),
   );
   if (produced === null) {
-    faults.add("I1: an item that nobody produced", `item ${number}`);
+    faults.add("I1: an item that was never produced", `item ${number}`);
     return;
   }
   if (produced.outcome === "refused" && wasSeen(lifetime)) {
@@ -215,7 +215,7 @@ function count(
     attempted: 0,
     acknowledged: 0,
     lost: faults.count("I1: an acknowledged item is lost"),
-    unexpected: faults.count("I1: an item that nobody produced"),
+    unexpected: faults.count("I1: an item that was never produced"),
     recovered: 0,
     duplicated: 0,
     completed: 0,

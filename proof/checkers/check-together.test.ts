@@ -100,7 +100,7 @@ test.each([
   ],
   ["its input was completed by another call", [complete, output], [completed([first], 6)], []],
   [
-    "its input was completed by another call that nobody heard of",
+    "its input was completed by another call without an answer",
     [complete, output],
     [completed([first], 6, lost)],
     [],
@@ -118,7 +118,7 @@ test.each([
   },
 );
 
-test("I20: of a transact that nobody heard of, the input is dead and the output missing", () => {
+test("I20: after a transact without an answer, the input is dead and the output missing", () => {
   const dead = { dead: [{ number: 1, intact: true }], left: [] };
   const call = transacted([reject, output], 4, lost);
   expect(kinds([...begun, call, ...there], dead)).toEqual([]);
@@ -154,7 +154,7 @@ test("I1: an item is offered only in the queue to which it was produced", () => 
   ]);
 });
 
-test("I5: a lease that nobody was told of counts only in its own queue", () => {
+test("I5: a lease without an answer counts only in its own queue", () => {
   const unseen = (queue: Queue): Entry => {
     return { ...leased([], 0, queue), end: 9_000, outcome: "empty", status: 454 };
   };
@@ -181,7 +181,7 @@ test("I4: an output is queued by the end of its transact, unless it comes from a
 });
 
 test.each<[how: string, change: Partial<LeaseCall>, excused: number]>([
-  ["that was told too late", { outcome: "empty", status: 454 }, 1],
+  ["that was answered too late", { outcome: "empty", status: 454 }, 1],
   ["of another queue that was", { outcome: "empty", status: 454, queue: "invoices" }, 0],
   ["that was sent again", { isRepeated: true }, 1],
   ["that took as long as one that is forwarded again", { end: 2 + 50 }, 1],

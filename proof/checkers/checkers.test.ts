@@ -61,7 +61,7 @@ test("corrupted histories: each is rejected even if the queueing order excuses a
   expect(accepted).toEqual([]);
 });
 
-test("I6: a rejected item is offered to nobody again, and one that was offered again is not dead by it", () => {
+test("I6: a rejected item is never offered again; one that is offered again is not dead by its rejection", () => {
   const [produce, first, second, complete] = lapsed() as [Entry, LeaseCall, Entry, Entry];
   const ids = first.offers.map(({ id }) => id);
   const retry = { verb: "retry", partition: 0, ids, dead: true, client: "client" } as const;
@@ -80,7 +80,7 @@ test("I6: a rejected item is offered to nobody again, and one that was offered a
   expect(faultsOf({ entries: forgotten, ending: dead })).toEqual([reasonless]);
 });
 
-test("I5: an attempt that nobody was told of is a fault, unless shards fail while the server goes on", () => {
+test("I5: an attempt without an answered lease is a fault, unless shards fail while the server continues", () => {
   const [produce, , second, complete] = lapsed() as Entry[];
   const entries = [produce, second, complete] as Entry[];
   const ending = { dead: [], left: [] };
@@ -104,19 +104,19 @@ test("I16: a repeated call that is answered otherwise is a fault", () => {
   const entries = lapsed() as Entry[];
   const repeats = {
     count: 2,
-    contradictions: [{ told: "/v1/queue.produce: a and then b", call: 0, end: 0 }],
+    contradictions: [{ answers: "/v1/queue.produce: a and then b", call: 0, end: 0 }],
   };
   const { faults, figures } = checkQueue(entries, { dead: [], left: [], repeats }, sampleRules);
   expect(figures).toMatchObject({ repeatedCalls: 2 });
   expect(faults.list("replay")).toEqual([
-    "I16: a repeated call was answered otherwise; /v1/queue.produce: a and then b; replay",
+    "I16: a repeated call got another answer; /v1/queue.produce: a and then b; replay",
   ]);
 });
 
 test.each<[what: string, pause: Pause, count: number]>([
-  ["asked for and told of in it", { queue: "orders", call: 2, from: 2, to: 10 }, 1],
-  ["asked for before it", { queue: "orders", call: 2, from: 3.5, to: 10 }, 0],
-  ["told of after it", { queue: "orders", call: 2, from: 2, to: 3.5 }, 0],
+  ["sent and answered during it", { queue: "orders", call: 2, from: 2, to: 10 }, 1],
+  ["sent before it", { queue: "orders", call: 2, from: 3.5, to: 10 }, 0],
+  ["answered after it", { queue: "orders", call: 2, from: 2, to: 3.5 }, 0],
   ["of another queue", { queue: "invoices", call: 2, from: 2, to: 10 }, 0],
 ])("I15: a pause and a lease %s", (_, pause, count) => {
   const sample = sampleHistory({ calls: 50, seed: 1 });
@@ -382,7 +382,7 @@ test.each([
     [write(1, 0, 9), read(1, 1, 2), read(0, 3, 4)],
     "not linearizable",
   ],
-  ["a value that nobody wrote", [write(1, 0, 1), read(2, 0, 9)], "not linearizable"],
+  ["a value that was never written", [write(1, 0, 1), read(2, 0, 9)], "not linearizable"],
   [
     "an unknown write that happened late",
     [write(1, 0, Number.POSITIVE_INFINITY), read(0, 1, 2), read(1, 3, 4)],
@@ -534,7 +534,7 @@ const right: [string, (Entry | ListCall)[]][] = [
     [produced([1], 0, 9), leased([offered(1, 1)], 1, 2), listed([], [1], 10)],
   ],
   [
-    "a produce of which nothing was heard, seen late",
+    "a produce without an answer, seen late",
     [
       { ...produced([1], 0, 1), outcome: "unknown" } as Entry,
       leased([offered(1, 1)], 5, 6),
@@ -572,7 +572,7 @@ right.push(
     ],
   ],
   [
-    "a release of which nothing was heard, and what it released is seen late",
+    "a release without an answer, with its items seen late",
     [
       produced([1], 0, 1),
       leased([offered(1, 1)], 2, 3),
@@ -606,7 +606,7 @@ right.push(
   ],
   ...([[[], [1]] as const, [[2], []] as const] as const).map(
     ([ready, held]): [string, (Entry | ListCall)[]] => [
-      `a transact of which nothing was heard, with ${ready.length} of its outputs`,
+      `a transact without an answer, with ${ready.length} of its outputs`,
       [
         produced([1], 0, 1),
         leased([offered(1, 1)], 2, 3),
@@ -749,11 +749,11 @@ wrong.push(
     [...held, transacted(["id-1-1"], [2], 4, "refused"), listed([], [1], 6)],
   ],
   [
-    "of a transact that nobody heard of, only the output is there",
+    "a transact without an answer leaves its output and its input",
     [...held, transacted(["id-1-1"], [2], 4, "unknown"), listed([2], [1], 6)],
   ],
   [
-    "of a transact that nobody heard of, only the input is gone",
+    "a transact without an answer removes its input, but leaves no output",
     [...held, transacted(["id-1-1"], [2], 4, "unknown"), listed([], [], 6)],
   ],
 );

@@ -36,8 +36,8 @@ const complete = (call: number, held: number, ...seqs: number[]): Entry => ({
   ...{ verb: "complete", partition: 0, ids: seqs.map(idOf), ...at(call), client: `client-${held}` },
 });
 
-function judged(entries: readonly Entry[], told = loss) {
-  const after = survivingHistory(entries, { dead: [], left: [] }, told);
+function judged(entries: readonly Entry[], reported = loss) {
+  const after = survivingHistory(entries, { dead: [], left: [] }, reported);
   const { faults } = checkQueue(after.entries, after.ending, rules);
   const order = checkOrder(after.entries, { outcomes: ["empty", "unknown"] });
   const all = [faults, order.faults, after.faults].flatMap((one) => one.list(""));
@@ -138,7 +138,7 @@ test.each<[what: string, call: number, end: number, isKept: boolean]>([
   ["sent before the database goes on, and answered later", 490, 510, false],
   ["sent once it goes on", 500, 510, true],
 ])("lost commits: a repetition and a pause of a call %s", (_, call, end, isKept) => {
-  const contradictions = [{ told: "a and then b", call, end }];
+  const contradictions = [{ answers: "a and then b", call, end }];
   const pauses = [{ queue: "orders", call, from: end, to: end + 100 }];
   const ending = { dead: [], left: [], repeats: { count: 1, contradictions }, pauses };
   const after = survivingHistory([], ending, loss).ending;

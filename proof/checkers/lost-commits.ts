@@ -191,11 +191,11 @@ function findLostItems({ calls, offers, ending, loss, isInDoubt, isLost }: Scene
   const produced = calls.filter((call) => call.verb === "produce").filter(isInDoubt);
   return produced.flatMap(({ numbers }) =>
     numbers.flatMap((number) => {
-      const told = offers.get(number) ?? [];
-      const isSeen = told.some(
+      const offered = offers.get(number) ?? [];
+      const isSeen = offered.some(
         ({ lease, offer }) => lease.call >= loss.resumedAt || finished.has(offer.id),
       );
-      return isSeen || there.has(number) ? [] : told;
+      return isSeen || there.has(number) ? [] : offered;
     }),
   );
 }
@@ -207,14 +207,14 @@ interface LossRecord {
 }
 
 /**
- * Ids of items certainly finished after a lease withoutLostEffects an answer; the client knew the id from
- * before.
+ * Ids of items that were certainly finished after a lease without an answer, by a client that knew
+ * the id.
  */
 function confirmedIds(
   calls: readonly SingleCall[],
   { lost, isInDoubt }: Pick<LossRecord, "lost"> & Pick<Doubts, "isInDoubt">,
 ): Set<string> {
-  const told = new Set(
+  const known = new Set(
     calls.flatMap((call) =>
       call.verb === "lease" && !lost.has(call) ? call.offers.map(({ id }) => id) : [],
     ),
@@ -223,7 +223,7 @@ function confirmedIds(
     calls.flatMap((call) => {
       if (call.verb === "produce" || call.verb === "lease") return [];
       const isCertain = call.outcome === "ok" && !isInDoubt(call);
-      return isCertain ? call.ids.filter((id) => !told.has(id)) : [];
+      return isCertain ? call.ids.filter((id) => !known.has(id)) : [];
     }),
   );
 }
@@ -291,8 +291,8 @@ function endingAfter(ending: Ending, loss: Loss): Ending {
 function reissued(offers: ReadonlyMap<number, readonly Offered[]>): Faults {
   const faults = new Faults();
   const numberOf = new Map<string, number>();
-  for (const [number, told] of offers) {
-    for (const { offer } of told) {
+  for (const [number, offered] of offers) {
+    for (const { offer } of offered) {
       const before = numberOf.get(offer.id) ?? number;
       if (before !== number) {
         faults.add("an id was issued again", `${offer.id}, of items ${before} and ${number}`);

@@ -145,8 +145,8 @@ export class Client {
       ? this.#send(path, text)
       : this.#sendWithKey(path, text, this.#repeats));
     if (reply === null) return null;
-    const { status, body: told, isRepeated = false } = reply;
-    return { status, body: JSON.parse(told), isRepeated };
+    const { status, body: answer, isRepeated = false } = reply;
+    return { status, body: JSON.parse(answer), isRepeated };
   }
 
   async #send(path: string, body: string, headers = ""): Promise<Answer | null> {
@@ -160,7 +160,7 @@ export class Client {
   }
 
   /** Repeats it while its answer is lost, to the server of that moment. */
-  async untilHeard<T extends Pick<Answer, "status">>(
+  async untilAnswered<T extends Pick<Answer, "status">>(
     repeats: Repeats,
     send: () => Promise<T | null>,
   ): Promise<T | null> {
@@ -178,7 +178,7 @@ export class Client {
     const headers = `Idempotency-Key: ${this.#keys}-${this.#calls}\r\n`;
     const call = performance.now();
     let sends = 0;
-    const reply = await this.untilHeard(repeats, () => {
+    const reply = await this.untilAnswered(repeats, () => {
       sends += 1;
       return this.#send(path, body, headers);
     });
@@ -188,8 +188,8 @@ export class Client {
       repeats.count += 1;
       const again = await this.#send(path, body, headers);
       if (again !== null && !isRepetition(reply, again)) {
-        const told = `${path}: ${reply.body} and then ${again.body}`;
-        repeats.contradictions.push({ told, call, end });
+        const answers = `${path}: ${reply.body} and then ${again.body}`;
+        repeats.contradictions.push({ answers, call, end });
       }
       await this.connect();
     }
@@ -219,11 +219,11 @@ function isOfServer({ body }: Answer): boolean {
  */
 export function isRepetition(first: Answer, again: Answer): boolean {
   if (again.status !== 200) return ![400, 453].includes(again.status);
-  const told = deadlinesOf(first);
-  if (told.size === 0) return effectIn(again) === effectIn(first);
+  const deadlines = deadlinesOf(first);
+  if (deadlines.size === 0) return effectIn(again) === effectIn(first);
   return deadlinesOf(again)
     .entries()
-    .every(([id, deadline]) => deadline >= (told.get(id) ?? Number.POSITIVE_INFINITY));
+    .every(([id, deadline]) => deadline >= (deadlines.get(id) ?? Number.POSITIVE_INFINITY));
 }
 
 /** The body without the time of the answer, which differs each time. */
@@ -237,8 +237,8 @@ function deadlinesOf({ body }: Answer): Map<string, number> {
   const items: readonly { id: string; lease_deadline?: string | null }[] =
     JSON.parse(body).items ?? [];
   return new Map(
-    items.flatMap(({ id, lease_deadline: told }) =>
-      told ? [[id, Date.parse(told)] as const] : [],
+    items.flatMap(({ id, lease_deadline: deadline }) =>
+      deadline ? [[id, Date.parse(deadline)] as const] : [],
     ),
   );
 }
@@ -282,15 +282,15 @@ export async function produce(
       request_timeout: "1m",
       items,
     });
-  const reply = await (unique === null ? send() : client.untilHeard(unique, send));
+  const reply = await (unique === null ? send() : client.untilAnswered(unique, send));
   history.end(entry, outcomeOf(reply), reply);
   if (unique !== null && entry.outcome === "ok") {
     unique.count += 1;
     const again = await send();
     const { duplicates = [] } = (again?.body ?? {}) as { duplicates?: readonly number[] };
     if (again?.status === 200 && duplicates.length < numbers.length) {
-      const told = `produce: ${numbers.length} items, duplicates ${duplicates}`;
-      unique.contradictions.push({ told, call: entry.call, end: entry.end });
+      const answers = `produce: ${numbers.length} items, duplicates ${duplicates}`;
+      unique.contradictions.push({ answers, call: entry.call, end: entry.end });
     }
   }
   return entry.outcome;

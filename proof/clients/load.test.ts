@@ -10,14 +10,14 @@ test.each([2, 3])("queues: outputs for another queue cross between %d shards", (
   }
 });
 
-test("isDrained: not while a queue could not be deleted, because something is on its way there", async () => {
+test("isDrained: false while a queue cannot be deleted, because an item is in transit to it", async () => {
   const inUse = new Set(["orders", "invoices"]);
-  const asked: unknown[] = [];
+  const received: unknown[] = [];
   using server = Bun.serve({
     port: 0,
     async fetch(request) {
       const body = (await request.json()) as { queue_name: string };
-      asked.push({ path: new URL(request.url).pathname, ...body });
+      received.push({ path: new URL(request.url).pathname, ...body });
       return Response.json({}, { status: inUse.has(body.queue_name) ? 453 : 200 });
     },
   });
@@ -28,22 +28,22 @@ test("isDrained: not while a queue could not be deleted, because something is on
   inUse.delete("invoices");
   expect(await isDrained(client)).toBe(true);
   const harmless = { path: "/v1/queues.delete", force: false, dry_run: true };
-  expect(asked.at(-1)).toEqual({ ...harmless, queue_name: "invoices" });
+  expect(received.at(-1)).toEqual({ ...harmless, queue_name: "invoices" });
   client.close();
 });
 
 test.each([
-  ["is known", [0, 1], 0],
-  ["is there twice", [0], 1],
+  ["all its items are duplicates", [0, 1], 0],
+  ["only one of its items is a duplicate", [0], 1],
 ])(
   "produce: a call with unique keys is repeated, and %s",
   async (_, duplicates, contradictions) => {
     const replies = [Response.json({}, { status: 504 }), Response.json({})];
-    const asked: unknown[] = [];
+    const received: unknown[] = [];
     using server = Bun.serve({
       port: 0,
       async fetch(request) {
-        asked.push(await request.json());
+        received.push(await request.json());
         return replies.shift() ?? Response.json({ duplicates });
       },
     });
@@ -51,13 +51,13 @@ test.each([
     const repeats = { count: 0, contradictions: [] as Contradiction[] };
     expect(await produce(client, new History(), [7, 8], repeats)).toBe("ok");
     client.close();
-    expect(asked).toHaveLength(3);
+    expect(received).toHaveLength(3);
     const keys = [7, 8].map((number) => ({ unique_key: client.uniqueKey(number) }));
-    expect(asked[0]).toMatchObject({ items: keys });
+    expect(received[0]).toMatchObject({ items: keys });
     // Another load restarts the numbers.
     const other = new Client("producer", { port: Promise.resolve(0) });
     expect(other.uniqueKey(7)).not.toBe(client.uniqueKey(7));
-    expect(asked[2]).toEqual(asked[0]);
+    expect(received[2]).toEqual(received[0]);
     expect(repeats.count).toBe(2);
     expect(repeats.contradictions).toHaveLength(contradictions);
   },

@@ -226,7 +226,7 @@ export class Load {
   }
 }
 
-/** A queue that can be deleted without force is empty, and no item is on its way to it. */
+/** A queue that can be deleted without force is empty, and no item is in transit to it. */
 export async function isDrained(client: Client): Promise<boolean> {
   for (const queue_name of queueNames) {
     await client.connect();
@@ -242,7 +242,7 @@ function leftItem(item: StoredOnWire): LeftItem {
   return { number, intact: isIntact(number, { ...item, bytes: item.payload }) };
 }
 
-/** Waits until all items on their way to the dead queue's shard have arrived. */
+/** Waits until all items in transit to the dead queue's shard have arrived. */
 async function readEnding(client: Client): Promise<Ending> {
   let dead = await listItems(client, deadQueueName, 0);
   for (let isQuiet = false; !isQuiet; ) {
@@ -254,7 +254,7 @@ async function readEnding(client: Client): Promise<Ending> {
   const left: LeftItem[] = [];
   for (const queue_name of queueNames) {
     const reply = await client.call("/v1/queues.info", { queue_name });
-    if (reply?.status !== 200) throw new Error(`a queue is not known; got ${reply?.status}`);
+    if (reply?.status !== 200) throw new Error(`a queue is unknown; got ${reply?.status}`);
     const { requested_partitions: partitions } = reply.body as { requested_partitions: number };
     for (let partition = 0; partition < partitions; partition += 1) {
       left.push(...(await listItems(client, queue_name, partition)).map(leftItem));

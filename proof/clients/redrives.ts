@@ -119,9 +119,9 @@ async function numbersIn(
 
 export function checkRedrives(redrives: Redrives, faults: Faults): void {
   const { produced, taskIds, unknown, waiting, moved } = redrives;
-  const told = new Set(taskIds).size;
-  if (told < taskIds.length) {
-    faults.add("I22: two keys began one task", `${taskIds.length} keys, ${told} tasks`);
+  const taskCount = new Set(taskIds).size;
+  if (taskCount < taskIds.length) {
+    faults.add("I22: two keys began one task", `${taskIds.length} keys, ${taskCount} tasks`);
   }
   const most = taskIds.length + unknown;
   if (moved.length > most) {

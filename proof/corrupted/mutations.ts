@@ -75,7 +75,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
       id: `${offer.id.slice(0, -4)}zzzz`,
       attempts: offer.attempts + 1,
     })),
-  "an item is offered before the deadline that an extend told": (scene) => {
+  "an item is offered before the deadline that an extend returned": (scene) => {
     const next = successions(scene);
     const back = requeuedIds(scene);
     const followed = (id: string): boolean => next.has(id) && !back.has(id);
@@ -87,7 +87,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     extension.leaseDeadline += dayMs;
     return true;
   },
-  "an extend tells an earlier deadline than the lease": (scene) => {
+  "an extend returns an earlier deadline than the lease": (scene) => {
     const extension = pick(scene.random, extensions(scene));
     const found = extension === null ? null : offerIn(scene, extension);
     const offer = found?.lease.offers[found.index];
@@ -137,7 +137,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   "attempts are counted from nought": (scene) =>
     changeOffer(scene, (offer) => ({ ...offer, attempts: 0 })),
   "a byte has changed": (scene) => changeOffer(scene, (offer) => ({ ...offer, intact: false })),
-  "an item that nobody produced": (scene) =>
+  "an item that was never produced": (scene) =>
     repeatOffer(scene, (offer) => ({
       ...offer,
       number: 999_999_999,

@@ -21,7 +21,7 @@ interface Whole {
   readonly numbers: readonly number[];
 }
 
-/** A transact that completed something and produced something. */
+/** A transact that completed and produced at least one item each. */
 function wholeOf(scene: Scene): Whole | null {
   const wholes = transacts(scene).map((call): Whole => {
     const done = call.parts.flatMap((part) => (part.verb === "complete" ? part.ids : []));
@@ -65,7 +65,7 @@ export const transactMutations: Readonly<Record<string, Mutation>> = {
     if (number !== null) forget(scene, [number]);
     return number !== null;
   }),
-  "an output of a transact is there twice": ofTransact((scene, { numbers }) => {
+  "an output of a transact exists twice": ofTransact((scene, { numbers }) => {
     const number = pick(scene.random, numbers);
     const lease = leases(scene).find(({ offers }) => offers.some((one) => one.number === number));
     const offer = lease?.offers.find((one) => one.number === number);
@@ -87,24 +87,26 @@ export const transactMutations: Readonly<Record<string, Mutation>> = {
     Object.assign(lease, { queue: "another" });
     return true;
   }),
-  "the outputs of a transact that was refused are there": ofTransact((scene, { call, numbers }) => {
+  "the outputs of a refused transact exist": ofTransact((scene, { call, numbers }) => {
     const isOutput = ({ verb }: Part): boolean => verb === "produce";
     const refused = { outcome: "refused", status: 453 } as const;
     scene.entries.push({ ...call, ...refused, parts: call.parts.filter(isOutput) });
     Object.assign(call, { parts: call.parts.filter((part) => !isOutput(part)) });
     return leases(scene).some(({ offers }) => offers.some((one) => numbers.includes(one.number)));
   }),
-  "of a transact that nobody heard of, only the outputs are there": ofTransact((scene, whole) => {
+  "a transact without an answer leaves its outputs and its inputs": ofTransact((scene, whole) => {
     whole.call.outcome = "unknown";
     for (const id of whole.done) comeBack(scene, id);
     return true;
   }),
-  "of a transact that nobody heard of, only the inputs are gone": ofTransact((scene, whole) => {
-    whole.call.outcome = "unknown";
-    forget(scene, whole.numbers);
-    return true;
-  }),
-  "of a transact that nobody heard of, an output is missing": ofTransact((scene, whole) => {
+  "a transact without an answer removes its inputs, but leaves no output": ofTransact(
+    (scene, whole) => {
+      whole.call.outcome = "unknown";
+      forget(scene, whole.numbers);
+      return true;
+    },
+  ),
+  "a transact without an answer leaves only some of its outputs": ofTransact((scene, whole) => {
     whole.call.outcome = "unknown";
     forget(scene, whole.numbers.slice(0, 1));
     return true;

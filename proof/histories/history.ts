@@ -125,7 +125,7 @@ export interface Pause {
 
 /** A repeated call with a different answer. */
 export interface Contradiction {
-  readonly told: string;
+  readonly answers: string;
   /** When it was first sent, and when that was answered. */
   readonly call: number;
   readonly end: number;
@@ -218,10 +218,10 @@ export class History {
     entry.status = status;
     if (status === 400 || status >= 500) entry.refusal = JSON.stringify(body);
     for (const call of singleCalls(entry)) this.#count(call);
-    const told =
+    const result =
       entry.verb === "lease" ? entry.offers : entry.verb === "extend" ? entry.leaseDeadline : [];
     this.#file?.write(
-      `< ${entry.client} ${entry.verb} ${outcome} ${status} ${JSON.stringify(told)}\n`,
+      `< ${entry.client} ${entry.verb} ${outcome} ${status} ${JSON.stringify(result)}\n`,
     );
   }
 

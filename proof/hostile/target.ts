@@ -1,4 +1,4 @@
-// The attacked server, in its own process: checks that it still works, and reads what it holds.
+// The attacked server, in its own process: checks that it still works, and reads the resources that it holds.
 
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Connection } from "../../testing/http-client.ts";
 import { startServer } from "../../testing/server-process.ts";
 
-/** What an idle server holds. */
+/** The resources that a server holds. */
 export interface Holdings {
   readonly memoryBytes: number;
   /** 0 if the system does not report it. */
@@ -25,7 +25,7 @@ export interface Target extends AsyncDisposable {
   create(queue: string): Promise<void>;
   /** Items in a queue. */
   stored(queue: string): Promise<number>;
-  /** Waits until it has released everything; returns what it still held at the end. */
+  /** Waits until it has released everything. Returns the resources that it still holds after that. */
   settled(baseline: Holdings): Promise<string[]>;
   /** Its log. */
   log(): string;
@@ -33,7 +33,7 @@ export interface Target extends AsyncDisposable {
 
 /** Longer than any connection timeout. */
 const settleMs = 90_000;
-const lookMs = 100;
+const pollMs = 100;
 /** Between two garbage collections, the bodies of 10 MB in the corpus move memory by 100 MB. */
 const memoryGrowthBytesMax = 256 * 1024 * 1024;
 const descriptorsSlack = 2;
@@ -98,7 +98,7 @@ export async function openTarget(flags: readonly string[] = []): Promise<Target>
       for (;;) {
         const kept = keptSince(baseline, await holdings());
         if (kept.length === 0 || performance.now() > deadline) return kept;
-        await Bun.sleep(lookMs);
+        await Bun.sleep(pollMs);
       }
     },
     async [Symbol.asyncDispose]() {

@@ -219,7 +219,7 @@ async function holdWaiting(
     await Promise.all(answers);
     if (new Set(numbers).size !== waitingLeases) {
       faults.add(
-        "who waited did not get one item each",
+        "waiting clients did not get one item each",
         `${new Set(numbers).size} of ${waitingLeases}`,
       );
     }

@@ -177,7 +177,7 @@ async function runOne(run: number, runs: number, seed: number): Promise<RunOutco
       faults: found,
     };
   } catch (cause) {
-    throw new Error(`a run broke off; ${replay}; the server said: ${server.log()}`, { cause });
+    throw new Error(`a run failed; ${replay}; the server's log: ${server.log()}`, { cause });
   } finally {
     server.kill("SIGKILL");
     await server.exited;

@@ -47,11 +47,11 @@ export async function readStores({
   let damaged = 0;
   let quarantined = 0;
   let miscounted = 0;
-  const see = (item: Item, place: string): void => {
+  const record = (item: Item, place: string): void => {
     const number = numberOf(item.payload as Uint8Array);
-    const there = places.get(number);
-    if (there === undefined) places.set(number, [place]);
-    else there.push(place);
+    const known = places.get(number);
+    if (known === undefined) places.set(number, [place]);
+    else known.push(place);
     if (!isIntactItem(number, { ...item, payload: item.payload as Uint8Array }))
       changed.push(number);
   };
@@ -76,17 +76,17 @@ export async function readStores({
         const span = { slot, from: 0, before: numbersMax };
         for (const item of (await readItems(store, span, all)).found) {
           if (item.damaged) damaged += 1;
-          else see(item, `${shard}:${slot}`);
+          else record(item, `${shard}:${slot}`);
           if (leases.some(({ first, last }) => first <= item.seq && item.seq <= last)) {
             held.add(epochs.idOf({ slot, seq: item.seq }));
           }
         }
       }
       for (const [target, { inbound }] of images.entries()) {
-        const taken = inbound.find(({ sourceShard }) => sourceShard === shard)?.outboundSeq ?? 0;
+        const received = inbound.find(({ sourceShard }) => sourceShard === shard)?.outboundSeq ?? 0;
         for (const item of await readOutbound(store, target, all)) {
           if (item.damaged) damaged += 1;
-          else if (item.outboundSeq > taken) see(item, `${shard} on its way`);
+          else if (item.outboundSeq > received) record(item, `${shard} in transit`);
         }
       }
     }

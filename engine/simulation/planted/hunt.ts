@@ -14,7 +14,7 @@ const steps = 300;
 /** Per process, because a bug may cause an endless loop. */
 const timeoutMs = 300_000;
 
-export interface Caught {
+export interface HuntResult {
   readonly name: string;
   /** `null` = not found. */
   readonly seed: number | null;
@@ -27,7 +27,7 @@ export interface Caught {
 
 const root = join(import.meta.dir, "..", "..", "..");
 
-export async function hunt(bug: PlantedBug): Promise<Caught> {
+export async function hunt(bug: PlantedBug): Promise<HuntResult> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-planted-"));
   try {
     return await huntWith(bug, plant(bug, folder));
@@ -36,19 +36,19 @@ export async function hunt(bug: PlantedBug): Promise<Caught> {
   }
 }
 
-/** Applies the patch to a copy of its file; the copy's path. */
+/** Applies the patch to a copy of its file. Returns the path of the copy. */
 export function plant({ patch, file }: PlantedBug, folder: string): string {
   const copy = join(folder, file);
   mkdirSync(dirname(copy), { recursive: true });
   copyFileSync(join(root, file), copy);
-  // In a repository, git would take the folder for a part of that.
+  // Inside a repository, git would treat the folder as part of it.
   const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(folder) };
   const { exitCode, stderr } = Bun.spawnSync(["git", "apply", patch], { cwd: folder, env });
   if (exitCode !== 0) throw new Error(`the patch does not apply; ${stderr}`);
   return copy;
 }
 
-async function huntWith(bug: PlantedBug, changed: string): Promise<Caught> {
+async function huntWith(bug: PlantedBug, changed: string): Promise<HuntResult> {
   const { name, firstSeed } = bug;
   const none = { name, seed: null, worlds: null, invariant: "", message: "" };
   for (let played = 0; played < seedsMax; played += seedsAtOnce) {
@@ -58,8 +58,8 @@ async function huntWith(bug: PlantedBug, changed: string): Promise<Caught> {
     const { found } = JSON.parse(last) as Simulated;
     if (found === null) continue;
     const { seed, invariant, message } = found;
-    const [told = ""] = message.split("\n");
-    return { name, seed, worlds: seed - firstSeed + 1, invariant, message: told };
+    const [firstLine = ""] = message.split("\n");
+    return { name, seed, worlds: seed - firstSeed + 1, invariant, message: firstLine };
   }
   return none;
 }
@@ -100,15 +100,15 @@ async function play(
 /** Hunts all bugs, `atOnce` at a time. */
 export async function huntAll(
   bugs: readonly PlantedBug[],
-  { atOnce, caught }: { atOnce: number; caught: (one: Caught) => void },
-): Promise<Caught[]> {
-  const all: Caught[] = [];
+  { atOnce, hunted }: { atOnce: number; hunted: (result: HuntResult) => void },
+): Promise<HuntResult[]> {
+  const all: HuntResult[] = [];
   const left = [...bugs];
   const work = async (): Promise<void> => {
     for (let bug = left.shift(); bug !== undefined; bug = left.shift()) {
-      const one = await hunt(bug);
-      all.push(one);
-      caught(one);
+      const result = await hunt(bug);
+      all.push(result);
+      hunted(result);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));

@@ -37,7 +37,7 @@ test.each(plantedBugs)("planted bug: $name: its patch applies cleanly to the tre
 
 test("the simulation finds a planted bug of each kind", async () => {
   const bugs = plantedBugs.filter(({ name }) => hunted.includes(name));
-  const caught = await huntAll(bugs, { atOnce: 2, caught: () => undefined });
-  expect(caught.length).toBe(hunted.length);
-  expect(caught.filter(({ seed }) => seed === null)).toEqual([]);
+  const results = await huntAll(bugs, { atOnce: 2, hunted: () => undefined });
+  expect(results.length).toBe(hunted.length);
+  expect(results.filter(({ seed }) => seed === null)).toEqual([]);
 });

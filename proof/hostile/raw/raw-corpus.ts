@@ -295,7 +295,11 @@ const rows: readonly (readonly [name: string, text: string, expected: readonly O
   ],
   ["no type", head(stats, "Host: localhost", length) + body, [415]],
   ["gzip that is none", post([length, "Content-Encoding: gzip"]), [200]],
-  ["keys that nobody asked for", post([length, "Authorization: Bearer x", "Cookie: a=b"]), [200]],
+  [
+    "credentials that are not required",
+    post([length, "Authorization: Bearer x", "Cookie: a=b"]),
+    [200],
+  ],
   [
     "a produce in order",
     head(
