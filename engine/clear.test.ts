@@ -188,7 +188,7 @@ test.each([0, 1, 2, 3])(
   },
 );
 
-test("clear: a clear that is partly done when the engine closes says so, and continues at the next start", async () => {
+test("clear: a clear that is partly done when the engine closes reports it, and continues at the next start", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produceMany("orders", 30_000);

@@ -310,15 +310,23 @@ export interface Changes {
 /**
  * Why a store failed:
  * - `full`: no disk space; nothing was written, and the store remains usable.
- * - `spoilt`: items to be moved are damaged; nothing was written, and the store remains usable.
+ * - `damaged_items`: items to be moved are damaged; nothing was written, and the store remains
+ *   usable.
  * - `failed`: the outcome of the commit is unknown until the store is opened again.
  * - `lost`: the database lacks commits that this process has acknowledged. The caller must drop
  *   its state before it opens the store again.
  * - `locked`: another process has the store open.
- * - `damaged`: the stored bytes differ from what was written.
+ * - `damaged`: the stored bytes differ from the written ones.
  * - `unusable`: the store cannot be opened.
  */
-export type StoreFault = "full" | "spoilt" | "failed" | "lost" | "locked" | "damaged" | "unusable";
+export type StoreFault =
+  | "full"
+  | "damaged_items"
+  | "failed"
+  | "lost"
+  | "locked"
+  | "damaged"
+  | "unusable";
 
 export class StoreError extends Error {
   override readonly name: string = "StoreError";
@@ -341,13 +349,13 @@ export function laterFormat(format: {
   );
 }
 
-/** `spoilt`, with the damaged items. */
+/** `damaged_items`, with the damaged items. */
 export class DamagedItems extends StoreError {
   override readonly name = "SpoiltItems";
   readonly items: readonly { readonly slot: number; readonly seq: number }[];
 
   constructor(items: DamagedItems["items"]) {
-    super("spoilt", "stored items are damaged");
+    super("damaged_items", "stored items are damaged");
     this.items = items;
   }
 }

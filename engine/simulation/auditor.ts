@@ -160,7 +160,7 @@ export class Auditor {
   readonly #produces: ProduceCall[] = [];
   readonly #transacts: TransactCall[] = [];
   /** By id, the number of calls to finish it. */
-  readonly #namings = new Map<string, number>();
+  readonly #finishCounts = new Map<string, number>();
   /** Every id that a lease ever returned. */
   readonly #ids = new Map<string, Tracked>();
   /** By id, when a lease was answered after it had lapsed, in the order of calls and answers. */
@@ -273,7 +273,7 @@ export class Auditor {
       if (!left.has(item.key) && isCertain(item)) sums.lost += 1;
       if (item.end === "completed") sums.again += 1;
       item.wentBackAt = this.#stamp;
-      // Its first id is lost with it: it gets another one when it is written again, or arrives.
+      // Its first id is lost with it: it gets another one when it is written again or arrives.
       if (left.get(item.key)?.includes("/out/") ?? true) item.origin = null;
       item.end = null;
       item.grant = null;
@@ -478,9 +478,9 @@ export class Auditor {
         if (item === undefined || item.damagedAt !== null || item.mayBeCleared) continue;
         if (item.tasks.length > 0 || item.wentBackAt > 0) continue;
         const isBack = item.grant?.id !== id || item.place !== call.places.get(item);
-        const isGone = item.end === null && this.#namings.get(id) === 1;
+        const isGone = item.end === null && this.#finishCounts.get(id) === 1;
         const mayBeDiscarded = item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults);
-        if (isBack && this.#namings.get(id) === 1) signs.not.push(item.key);
+        if (isBack && this.#finishCounts.get(id) === 1) signs.not.push(item.key);
         else if (!isBack && isGone && !mayBeDiscarded) signs.held.push(item.key);
       }
     }
@@ -543,7 +543,7 @@ export class Auditor {
         isHeld(item, item.grant.id, now),
     );
     if (held.length > leasedMax) {
-      const reported = `${held.length} items of ${name} are leased, ${leasedMax} may be`;
+      const reported = `${held.length} items of ${name} are leased, at most ${leasedMax} may be`;
       throw new Violation("I15", reported);
     }
     if (held.length === leasedMax)
@@ -653,16 +653,8 @@ export class Auditor {
     const { id, leaseDeadline: deadline } = leased;
     const answered = this.#stamp;
     item.grant = {
-      ...{
-        id,
-        partition,
-        client: null,
-        deadline,
-        unansweredExtends: 0,
-        at,
-        answered,
-        isOver: false,
-      },
+      ...{ id, partition, client: null, deadline, at, answered },
+      ...{ unansweredExtends: 0, isOver: false },
     };
     return item;
   }
@@ -685,7 +677,7 @@ export class Auditor {
     item.isOrdered = false;
   }
 
-  /** Whether that lease, which was reported as lapsed, is the newest fact about the item. */
+  /** Whether that lease, which was reported as lapsed, is the latest lease of the item. */
   #mayHoldLapsed({ grant }: Tracked, id: string): boolean {
     return (this.#lapsed.get(id) ?? 0) > (grant?.answered ?? 0);
   }
@@ -813,7 +805,7 @@ export class Auditor {
     }
     if (grant === null || grant.isOver || item.mayBeRetried) return;
     if (isConcerned(item, "retry")) return;
-    // Another node may have released it without having answered yet.
+    // Another node may have released it, but not answered yet.
     if (this.#hasNodes && item.open > 0) return;
     if (grant.deadline > at) {
       throw new Violation("I2", `${key} was leased at ${at} while leased until ${grant.deadline}`);
@@ -822,7 +814,7 @@ export class Auditor {
 
   #checkAttempts(item: Tracked, attempts: number): void {
     const { maxAttempts } = item.place;
-    // Another node may have released it without having answered yet.
+    // Another node may have released it, but not answered yet.
     const mayBeReleased = item.mayBeReleased || (this.#hasNodes && item.open > 0);
     // A client can release a lease that the database has lost.
     const least = item.wentBackAt > 0 ? 1 : item.attempts + (mayBeReleased ? 0 : 1);
@@ -902,7 +894,7 @@ export class Auditor {
     for (const { id, reason } of how) {
       if (reason !== undefined) mayGive(this.#ids.get(id), reason);
     }
-    for (const id of ids) this.#namings.set(id, (this.#namings.get(id) ?? 0) + 1);
+    for (const id of ids) this.#finishCounts.set(id, (this.#finishCounts.get(id) ?? 0) + 1);
     const grants = verb === "extend" ? items.flatMap(({ grant }) => grant ?? []) : [];
     for (const grant of grants) grant.unansweredExtends += 1;
     const begun = this.#stamp;

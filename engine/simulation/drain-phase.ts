@@ -166,8 +166,8 @@ async function consume(world: WorldParts, queue: string, round: number): Promise
     return 0;
   }
   const { value: lease } = ending;
-  const asked = { begunAt, leaseTimeoutMs: null, clientId, faults, paused };
-  world.auditor.leased(lease, asked, world.now);
+  const sent = { begunAt, leaseTimeoutMs: null, clientId, faults, paused };
+  world.auditor.leased(lease, sent, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;
   const call = world.auditor.finishBegun("complete", { partition, ids }, world.earliest);

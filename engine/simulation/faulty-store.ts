@@ -267,8 +267,8 @@ export class StoreControl {
   }
 
   async commit(store: Store, changes: Changes): Promise<void> {
-    const spoilt = changes.move.filter((move) => this.#isDamaged(move));
-    if (spoilt.length > 0) throw new DamagedItems(spoilt);
+    const damaged = changes.move.filter((move) => this.#isDamaged(move));
+    if (damaged.length > 0) throw new DamagedItems(damaged);
     await store.commit(changes);
     this.onCommit?.(changes);
   }

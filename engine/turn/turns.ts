@@ -91,7 +91,7 @@ interface Commit extends Written {
 type Committed =
   | { readonly is: "written"; readonly commit: Commit | null }
   | { readonly is: "full" }
-  | { readonly is: "spoilt"; readonly items: DamagedItems["items"] };
+  | { readonly is: "damaged_items"; readonly items: DamagedItems["items"] };
 
 export class Turns {
   readonly #options: TurnsOptions<unknown>;
@@ -365,13 +365,13 @@ export class Turns {
     let isStill = wasPaused;
     let turn = await this.#decide(asked, isStill);
     let commit = await this.#commit(turn);
-    const spoilt: DamagedItems["items"][number][] = [];
+    const damaged: DamagedItems["items"][number][] = [];
     while (commit.is !== "written") {
       if (commit.is === "full" && full && isStill) break;
       // Nothing was written, and the decisions are void. Decide again from the stored state,
       // without requests that only add, or with the damaged items that are known so far.
       await this.#reload(counting, turn.changeSet);
-      if (commit.is === "spoilt") spoilt.push(...commit.items);
+      if (commit.is === "damaged_items") damaged.push(...commit.items);
       else {
         // The last attempt is without the sweep, which may be the only part that finds no room.
         isStill ||= full;
@@ -379,7 +379,7 @@ export class Turns {
         this.#full = true;
         this.#checkRoomAt = machine.now() + idleMs;
       }
-      this.#memory.markDamaged(spoilt);
+      this.#memory.markDamaged(damaged);
       turn = await this.#decide(asked, isStill);
       commit = await this.#commit(turn);
     }
@@ -483,7 +483,7 @@ export class Turns {
       const isDamaged = cause instanceof DamagedItems;
       if (!isDamaged && !isFull(cause)) throw cause;
       this.#pending = null;
-      return isDamaged ? { is: "spoilt", items: cause.items } : { is: "full" };
+      return isDamaged ? { is: "damaged_items", items: cause.items } : { is: "full" };
     }
     memory.lastTurn = record;
     memory.isEpochNew = false;

@@ -265,7 +265,7 @@ function commitRules(rule: Rule): void {
   };
   const moving = (...moves: Changes["move"]) => ({ move: [...tried.move, ...moves] });
   const elsewhere = toItems(item(4, 1));
-  const spoiled: readonly [string, Partial<Changes>][] = [
+  const corrupted: readonly [string, Partial<Changes>][] = [
     ["an item under a taken seq", { insert: [...tried.insert, item(1, 1)] }],
     ["two items under one seq", { insert: [...tried.insert, item(2, 1)] }],
     ["a scheduled item under a taken seq", { schedule: [...tried.schedule, scheduledItem(1, 3)] }],
@@ -294,7 +294,7 @@ function commitRules(rule: Rule): void {
     ["an item and a move under one outbound number", { send: [outboundItem(21)] }],
     ["a move to a taken outbound number", moving(moveOf(item(1, 2), toOutbox(sent)))],
   ];
-  for (const [what, changes] of spoiled) {
+  for (const [what, changes] of corrupted) {
     rule(`commit: ${what} refuses the turn, and nothing of it is stored`, async (bench) => {
       await bench.send([{ ...sent, seq: 30 }]);
       await bench.commit(before);

@@ -47,7 +47,7 @@ export interface SessionOptions {
 }
 
 const standbys = "current_setting('synchronous_standby_names')";
-const unreplicated = "it is not known whether a standby has what was committed";
+const unreplicated = "it is unknown whether a standby has the commit";
 /**
  * The log position that includes all earlier commits, and whether as many standbys as a commit
  * waits for have it on disk. The end of PostgreSQL's own wait is not proof, because it also ends

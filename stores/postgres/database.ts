@@ -54,7 +54,7 @@ const isOwner =
   "SELECT count(*) FROM nodes.shard WHERE shard = $1::bigint AND url = $2::text AND epoch = $3::bigint";
 const behind = "SELECT count(*) FROM shard.turn WHERE position > $1::bigint";
 
-const stillThere = `
+const findRows = `
   SELECT coalesce(bool_or(position = $1::bigint AND owner = $2::bytea), false),
     coalesce(bool_or(position = $3::bigint AND owner = $4::bytea), false), min(position), max(position) FROM shard.turn`;
 
@@ -66,7 +66,7 @@ interface FoundSchema {
   readonly last: number;
 }
 
-const nowhere: CommitPlace = { position: 0, owner: new Uint8Array() };
+const noPlace: CommitPlace = { position: 0, owner: new Uint8Array() };
 
 export class Database {
   readonly #connection: Connection;
@@ -187,8 +187,8 @@ export class Database {
   async #refuseOtherClock({ testClock }: DatabaseOptions): Promise<void> {
     const [row] = await this.promptRows("SELECT test_clock FROM shard.identity");
     if (testClock === null || row?.[0] === testClock) return;
-    const [made, opened] = testClock ? ["", " a test clock"] : [" a test clock", ""];
-    const text = `the store was made for${made || " use"}; expected one for${opened || " use"}`;
+    const [expected, got] = testClock ? ["with", "without"] : ["without", "with"];
+    const text = `expected a store used ${expected} a test clock, got one used ${got}`;
     throw new StoreError("unusable", text);
   }
 
@@ -224,7 +224,7 @@ export class Database {
     const all = this.#acknowledged;
     const known = all && lastAcknowledged(all, shard);
     if (known === null) return;
-    const row = await this.#lookFor(known, nowhere);
+    const row = await this.#lookFor(known, noPlace);
     const count = lostAfter(known, row);
     if (count === 0) return;
     addLost(all as Acknowledged, shard, count);
@@ -232,10 +232,10 @@ export class Database {
     throw lossOf(count);
   }
 
-  async #lookFor(known: CommitPlace, asked: CommitPlace): Promise<FoundSchema> {
-    const places = [known, asked];
+  async #lookFor(known: CommitPlace, requested: CommitPlace): Promise<FoundSchema> {
+    const places = [known, requested];
     const values = places.flatMap(({ position, owner }) => [position, Buffer.from(owner)]);
-    const [row] = await this.promptRows(stillThere, values);
+    const [row] = await this.promptRows(findRows, values);
     const [isThere, isHeld, first, last] = row as [boolean, boolean, number, number];
     return { isThere, isHeld, first, last };
   }
@@ -243,13 +243,13 @@ export class Database {
   async #countLost({ acknowledged, shard }: DatabaseOptions): Promise<void> {
     if (acknowledged === undefined) return;
     const known = lastAcknowledged(acknowledged, shard);
-    const asked = unsettled(acknowledged, shard);
-    if (known === null && asked === null) return;
-    const found = await this.#lookFor(known ?? nowhere, asked ?? nowhere);
-    if (asked !== null) {
+    const requested = unsettled(acknowledged, shard);
+    if (known === null && requested === null) return;
+    const found = await this.#lookFor(known ?? noPlace, requested ?? noPlace);
+    if (requested !== null) {
       // The outcome is final: after this owner's row, the requested row can no longer be written.
       const fate = found.isHeld ? "held" : "notHeld";
-      settle(acknowledged, shard, found.first <= asked.position ? fate : null);
+      settle(acknowledged, shard, found.first <= requested.position ? fate : null);
     }
     if (known !== null) this.lostCount = lostAfter(known, { ...found, last: this.position - 1 });
   }

@@ -66,7 +66,7 @@ describe.if(isReplicatedThere)("with a synchronous standby", () => {
 
   test.each([
     ["is emptied", false, "commits wait for no standby any more"],
-    ["is emptied and set again", true, "it is not known whether a standby has what was committed"],
+    ["is emptied and set again", true, "it is unknown whether a standby has the commit"],
   ])(
     "commit: not acknowledged if its wait ends because synchronous_standby_names %s",
     async (_, isSetAgain, message) => {

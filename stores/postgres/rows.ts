@@ -182,7 +182,7 @@ export function tallyOf(stored: StoredTally): Tally {
 export function queueOf([text]: SqlRow): CatalogEntry {
   const entry = parsed<unknown>(text);
   if (isCatalogEntry(entry)) return entry;
-  throw new StoreError("damaged", "a stored queue has another form than this version writes");
+  throw new StoreError("damaged", "a stored queue does not have the format of this version");
 }
 
 /** Parses stored JSON; throws `damaged`. */
@@ -190,10 +190,6 @@ export function parsed<T>(text: unknown): T {
   try {
     return JSON.parse(text as string) as T;
   } catch (cause) {
-    throw new StoreError(
-      "damaged",
-      "a stored row has another form than this version writes",
-      cause,
-    );
+    throw new StoreError("damaged", "a stored row does not have the format of this version", cause);
   }
 }

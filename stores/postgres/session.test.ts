@@ -127,7 +127,7 @@ test("commit: a commit that is no longer replicated is not acknowledged, and is 
     // Until the database has read the new setting, commits do not wait.
     for (let turn = 2; ; turn += 1) await commit(store, turn);
   })();
-  const message = "it is not known whether a standby has what was committed";
+  const message = "it is unknown whether a standby has the commit";
   const told = failureOf(failed);
   await until(
     "coalesce(bool_or(pg_cancel_backend(pid)), false) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",

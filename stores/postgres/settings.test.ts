@@ -101,9 +101,9 @@ test("commit: the warning of a cancelled wait for a standby is received, whateve
   const options = await storeWith({ client_min_messages: "error" });
   const { store } = await openPostgresStore(options);
   await commit(store, 1);
-  await admin.script("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await admin.script("ALTER SYSTEM SET synchronous_standby_names = 'absent'");
   await admin.script("SELECT pg_reload_conf()");
-  const told = failureOf(
+  const failure = failureOf(
     (async () => {
       for (let turn = 2; ; turn += 1) await commit(store, turn);
     })(),
@@ -116,8 +116,8 @@ test("commit: the warning of a cancelled wait for a standby is received, whateve
     }
     // Another commit would wait as well.
     await admin.script("ALTER SYSTEM RESET synchronous_standby_names");
-    expect(await told).toMatchObject({
-      message: "it is not known whether a standby has what was committed",
+    expect(await failure).toMatchObject({
+      message: "it is unknown whether a standby has the commit",
     });
   } finally {
     await admin.script("ALTER SYSTEM RESET synchronous_standby_names");

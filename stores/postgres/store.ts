@@ -88,19 +88,19 @@ class PostgresStore implements Store {
 
   async load({ receipts } = { receipts: true }): Promise<Image> {
     this.#refuseClosed();
-    const one = (text: string) => this.#database.rows(text);
+    const rowsOf = (text: string) => this.#database.rows(text);
     const [turnRows, tallyRows, inboundRows, leases, outbox, receiptRows, tasks, ...others] =
       await Promise.all([
-        one(texts.turns),
-        one(texts.tallies),
-        one(texts.inbound),
-        one(texts.leases),
-        one(texts.outbox),
-        receipts ? one(texts.receipts) : [],
-        one(texts.tasks),
-        one(texts.queues),
-        one(texts.quarantined),
-        one(texts.tags),
+        rowsOf(texts.turns),
+        rowsOf(texts.tallies),
+        rowsOf(texts.inbound),
+        rowsOf(texts.leases),
+        rowsOf(texts.outbox),
+        receipts ? rowsOf(texts.receipts) : [],
+        rowsOf(texts.tasks),
+        rowsOf(texts.queues),
+        rowsOf(texts.quarantined),
+        rowsOf(texts.tags),
       ]);
     const [queues = [], quarantined = [], tags = []] = others;
     const held = await this.#leases(leases);

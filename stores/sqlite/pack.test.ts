@@ -52,7 +52,7 @@ function setup() {
       using database = new Database(path);
       return database.query(`SELECT * FROM ${table} ORDER BY key`).all() as never;
     },
-    spoil: (sql: string): void => {
+    corrupt: (sql: string): void => {
       using database = new Database(path);
       database.run(sql);
     },
@@ -181,20 +181,20 @@ test.each([
   ["the count", "count = 4", []],
   ["the length of the sizes", "sizes = CAST(substr(sizes, 1, 32) AS BLOB)", [4]],
   ["the texts, all of them", "texts = '['", [0, 1, 2, 3, 4]],
-])("items: %s changed on disk damages only its own items", async (_what, change, spoilt) => {
+])("items: %s changed on disk damages only its own items", async (_what, change, corrupted) => {
   using files = setup();
   let store = await files.open();
   const insert = alike(1, 0, 5).map((one, index) => ({ ...one, kind: `kind ${index}` }));
   await files.commit(store, { insert });
   await store.close();
-  files.spoil(`UPDATE item SET ${change}`);
+  files.corrupt(`UPDATE item SET ${change}`);
   store = await files.open();
   const read = await items(store);
   expect(seqsOf(read)).toEqual([0, 1, 2, 3, 4]);
   const damaged = seqsOf(read.filter((one) => one.damaged));
-  expect(damaged).toEqual(spoilt);
+  expect(damaged).toEqual(corrupted);
   await files.commit(store, { quarantine: [{ slot: 1, seqs: damaged }] });
-  expect((await store.load()).quarantinedCount).toBe(spoilt.length);
+  expect((await store.load()).quarantinedCount).toBe(corrupted.length);
   expect(seqsOf(await items(store))).toEqual(
     [0, 1, 2, 3, 4].filter((seq) => !damaged.includes(seq)),
   );
@@ -207,7 +207,7 @@ test("items: a damaged row about items that left a pack stops the store", async 
   await files.commit(store, { insert: alike(1, 0, 5) });
   await files.commit(store, { remove: [{ slot: 1, seqs: [1] }] });
   await store.close();
-  files.spoil("UPDATE hole SET gone = x'00'");
+  files.corrupt("UPDATE hole SET gone = x'00'");
   store = await files.open();
   expect(items(store)).rejects.toMatchObject({ fault: "damaged" });
   await store.close();

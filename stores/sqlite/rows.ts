@@ -435,7 +435,7 @@ export function queueOf(row: Row): CatalogEntry {
   check(Bun.hash.crc32(text) === checkSum, "queue");
   const entry: unknown = JSON.parse(text);
   if (!isCatalogEntry(entry)) {
-    throw new StoreError("damaged", "a stored queue has another form than this version writes");
+    throw new StoreError("damaged", "a stored queue does not have the format of this version");
   }
   // The checksum does not cover the row's key.
   check(entry.queueId === queueId, "queue");

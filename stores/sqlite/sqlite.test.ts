@@ -59,7 +59,7 @@ function setup(change: Partial<SqliteOptions> = {}) {
     options,
     open: (more: Partial<SqliteOptions> = {}) => openSqliteStore({ ...options, ...more }),
     /** Changes the file; the store must be closed. */
-    spoil: (...texts: string[]): void => {
+    corrupt: (...texts: string[]): void => {
       using database = new Database(options.path);
       for (const text of texts) database.run(text);
     },
@@ -172,8 +172,8 @@ test.skipIf(process.platform !== "linux").each([
   [
     "a table is not there",
     (files: Files) => {
-      files.spoil("ALTER TABLE outbound RENAME TO inbound_of_old");
-      return () => files.spoil("ALTER TABLE inbound_of_old RENAME TO outbound");
+      files.corrupt("ALTER TABLE outbound RENAME TO inbound_of_old");
+      return () => files.corrupt("ALTER TABLE inbound_of_old RENAME TO outbound");
     },
   ],
   [
@@ -185,10 +185,10 @@ test.skipIf(process.platform !== "linux").each([
       return () => rmSync(path);
     },
   ],
-])("open: if %s, no file stays open or locked", async (_, spoil) => {
+])("open: if %s, no file stays open or locked", async (_, corrupt) => {
   using files = setup({ ballastBytes: 65_536 });
   await (await files.open()).store.close();
-  const mend = spoil(files);
+  const mend = corrupt(files);
   expect(await faultOf(files.open())).toBe("failed");
   expect(openFiles(files.options.path)).toEqual([]);
   mend();
@@ -261,7 +261,7 @@ test.each(["payload", "kind", "created_at", "attempts", "expire_deadline"])(
     await commit(first, { insert: [item(1, 1, { kind: "a" }), item(1, 2)] });
     await first.close();
     const value = column === "payload" ? "x'ff'" : column === "kind" ? "'b'" : `${column} + 1`;
-    files.spoil(`UPDATE item SET ${column} = ${value} WHERE key & 0xff = 1`);
+    files.corrupt(`UPDATE item SET ${column} = ${value} WHERE key & 0xff = 1`);
     const { store } = await files.open();
     const { found } = await readItems(store, { slot: 1, from: 0, before: 10 }, all);
     expect(found.map(({ seq, damaged }) => [seq, damaged])).toEqual([
@@ -285,11 +285,11 @@ test("commit: a move of damaged items reports all of them, and nothing is writte
   await first.close();
   // `substr` counts from 1, and each payload is 9 bytes.
   const [third, ninth] = [1 + 3 * 9, 1 + 9 * 9];
-  const spoilt = (start: number): string =>
+  const corrupted = (start: number): string =>
     `payload = CAST(substr(payload, 1, ${start - 1}) || 'X' || substr(payload, ${start + 1}) AS BLOB)`;
-  files.spoil(
-    `UPDATE item SET ${spoilt(third)} WHERE count > 1`,
-    `UPDATE item SET ${spoilt(ninth)} WHERE count > 1`,
+  files.corrupt(
+    `UPDATE item SET ${corrupted(third)} WHERE count > 1`,
+    `UPDATE item SET ${corrupted(ninth)} WHERE count > 1`,
     "UPDATE item SET attempts = 1 WHERE key & 0xff IN (11, 12)",
     "UPDATE scheduled SET due_at = due_at + 1 WHERE key & 0xff IN (13, 15)",
   );
@@ -314,7 +314,7 @@ test("commit: a move of damaged items reports all of them, and nothing is writte
   expect(failure).toBeInstanceOf(DamagedItems);
   const damaged = [3, 11, 12, 13, 15];
   expect(failure).toMatchObject({
-    fault: "spoilt",
+    fault: "damaged_items",
     items: damaged.map((seq) => ({ slot: 1, seq })),
   });
   expect(await contents()).toEqual(was);
@@ -339,7 +339,7 @@ test("outbound: a damaged item is returned as damaged, and set aside by its numb
   await commit(first, { insert: sent.map(({ slot, seq }) => item(slot, seq)) });
   await commit(first, leaving(sent.map((one) => moveOf(one, toOutbox(one)))));
   await first.close();
-  files.spoil("UPDATE outbound SET target_owner = 5 WHERE outbound_seq = 1");
+  files.corrupt("UPDATE outbound SET target_owner = 5 WHERE outbound_seq = 1");
   const { store } = await files.open();
   const read = await readOutbound(store, 2, all);
   expect(read.map(({ outboundSeq, damaged }) => [outboundSeq, damaged])).toEqual([
@@ -370,7 +370,7 @@ test.each([
     receive: [{ sourceShard: 1, outboundSeq: 7 }],
   });
   await first.close();
-  files.spoil(`UPDATE ${table} SET ${change}`);
+  files.corrupt(`UPDATE ${table} SET ${change}`);
   const { store } = await files.open();
   expect(await faultOf(store.load())).toBe("damaged");
   await store.close();
@@ -384,7 +384,7 @@ test.each([["until = until + 1"], ["key = key + 1"], ["check_sum = check_sum + 1
     const unique = { slot: 1, seq: 1, digest: "0f".repeat(16), until: 100 };
     await commit(first, { unique: [unique] });
     await first.close();
-    files.spoil(`UPDATE unique_key SET ${change}`);
+    files.corrupt(`UPDATE unique_key SET ${change}`);
     const { store } = await files.open();
     const taken = async () => (await store.read({ ...noReads, uniques: [unique.digest] })).uniques;
     expect(await taken()).toEqual(new Map());
@@ -406,7 +406,7 @@ test.each([
   const { store: first } = await files.open();
   await commit(first, { queue: [entry(1, "a")] });
   await first.close();
-  files.spoil(change);
+  files.corrupt(change);
   const { store } = await files.open();
   expect(await faultOf(store.load())).toBe("damaged");
   await store.close();
@@ -415,7 +415,7 @@ test.each([
 test("load: a store without its identity is damaged", async () => {
   using files = setup();
   await (await files.open()).store.close();
-  files.spoil("DELETE FROM identity");
+  files.corrupt("DELETE FROM identity");
   const { store } = await files.open();
   expect(await faultOf(store.load())).toBe("damaged");
   await store.close();

@@ -365,17 +365,17 @@ class SqliteStore implements Store {
 
   /** Moves in pieces, so that not all payloads are in memory together. */
   #move(moves: readonly Move[]): void {
-    const spoilt: { slot: number; seq: number }[] = [];
+    const damaged: { slot: number; seq: number }[] = [];
     for (const run of neighbours(moves)) {
       for (let at = 0; at < run.length; ) {
         const piece = this.#moving(run, at);
         const sound = piece.filter(({ item }) => !item.damaged);
-        spoilt.push(...piece.flatMap(({ item }) => (item.damaged ? item : [])));
+        damaged.push(...piece.flatMap(({ item }) => (item.damaged ? item : [])));
         this.#settle(sound);
         at += piece.length;
       }
     }
-    if (spoilt.length > 0) throw new DamagedItems(spoilt.map(({ slot, seq }) => ({ slot, seq })));
+    if (damaged.length > 0) throw new DamagedItems(damaged.map(({ slot, seq }) => ({ slot, seq })));
   }
 
   /** Reads the next items of a run of moves; at least one. */

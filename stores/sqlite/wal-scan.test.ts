@@ -205,9 +205,9 @@ test("last commit written in part, in any order of its pages: torn, nothing more
     for (let trial = 0; trial < trials; trial += 1) {
       const log = new Uint8Array(made.log);
       const [start, end] = [atLast(made, 1), atLast(made, 0)];
-      const spoiled = start + below(end - start);
+      const corrupted = start + below(end - start);
       for (let at = start; at < end; at += 512) {
-        const kept = below(2) === 0 && (spoiled < at || spoiled >= at + 512);
+        const kept = below(2) === 0 && (corrupted < at || corrupted >= at + 512);
         if (!kept) log.fill(trial % 2 === 0 ? 0 : below(256), at, Math.min(at + 512, end));
       }
       const { verdict, commits } = scanWalBytes(log);

@@ -64,7 +64,7 @@ async function write({ store, maintenance }: Backend, seq: number, bytes = 1): P
   await maintenance.relieve();
 }
 
-/** The number of items in the store, or why it did not open. */
+/** The number of items in the store, or the reason why it did not open. */
 async function outcome(folder: string, options: Partial<SqliteOptions> = {}): Promise<unknown> {
   try {
     const { store } = await open(folder, options);
@@ -141,10 +141,10 @@ test("open: a missing log with a turn that only changed a queue is refused", asy
   await (await files.backend.store.commit({ ...nothing, queue, turn })).synced;
   const folder = files.killed();
   expect(await outcome(folder)).toBe(400);
-  for (const spoil of [rmSync, (path: string) => truncateSync(path, 2_000)]) {
-    const spoilt = files.killed();
-    spoil(log(spoilt));
-    expect(await outcome(spoilt)).toBe("damaged");
+  for (const corrupt of [rmSync, (path: string) => truncateSync(path, 2_000)]) {
+    const corrupted = files.killed();
+    corrupt(log(corrupted));
+    expect(await outcome(corrupted)).toBe("damaged");
   }
 });
 
@@ -156,7 +156,7 @@ test("open: a log that has lost its beginning is refused", async () => {
   expect(await outcome(folder)).toBe("damaged");
 });
 
-test("open: a bit that flips in the last commit is found", async () => {
+test("open: a bit that flips in the last commit is detected", async () => {
   await using files = await setup();
   const folder = files.killed();
   const bytes = readFileSync(log(folder));
@@ -188,12 +188,15 @@ test("open: a commit after the watermark may be torn, as a power cut may leave i
   expect(await outcome(folder)).toBe(commitCount);
 });
 
-test.each([0, 5, 16, 24, 200])("open: a watermark of %p other bytes is ignored", async (length) => {
-  await using files = await setup();
-  const folder = files.killed();
-  writeFileSync(mark(folder), new Uint8Array(length).fill(7));
-  expect(await outcome(folder)).toBe(commitCount);
-});
+test.each([0, 5, 16, 24, 200])(
+  "open: a watermark of %p invalid bytes is ignored",
+  async (length) => {
+    await using files = await setup();
+    const folder = files.killed();
+    writeFileSync(mark(folder), new Uint8Array(length).fill(7));
+    expect(await outcome(folder)).toBe(commitCount);
+  },
+);
 
 test("close: a closed store has neither log nor watermark, and opens", async () => {
   await using files = await setup();
@@ -226,9 +229,9 @@ test("relieve: an emptied log is not reported as missing before the next commit,
   for (; backend.maintenance.size().fileBytes === empty; count += 1) {
     await write(backend, count, 400_000);
   }
-  for (const spoil of [() => undefined, rmSync, (path: string) => truncateSync(path, 40_000)]) {
+  for (const corrupt of [() => undefined, rmSync, (path: string) => truncateSync(path, 40_000)]) {
     const folder = files.killed();
-    spoil(log(folder));
+    corrupt(log(folder));
     expect(await outcome(folder)).toBe(count);
   }
 });

@@ -1,6 +1,5 @@
-// Plants one bug into the sources as they are loaded: `bun --preload <this file>` with the changed file in
-// HOLDFAST_PLANTED, and the path of the one that it replaces in HOLDFAST_PLANTED_FOR. Only `hunt.ts` names
-// this file.
+// Plants a bug while the sources are loaded: replaces the file of the path HOLDFAST_PLANTED_FOR by
+// the changed one of the path HOLDFAST_PLANTED. `hunt.ts` passes this file to `bun --preload`.
 
 import { readFileSync } from "node:fs";
 import { plugin } from "bun";
