@@ -1,5 +1,5 @@
-// Tests that methods which crash and restart a server report missing tools, and detect faults. `bun
-// run proof` itself runs them against the server.
+// Methods that crash and restart a server report missing tools, and detect faults. `bun run proof`
+// runs them against the server.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -52,7 +52,7 @@ test("media: a truncated log is accepted by SQLite, and refused by the watermark
   expect(faults.total).toBeGreaterThan(0);
 });
 
-test("stores: acknowledged items are there, and an unwritten item is reported missing", async () => {
+test("stores: acknowledged items are found, and an unwritten item is reported as missing", async () => {
   const base = await makeBase(join(folder, "base"), 2);
   const directory = join(folder, "found");
   mkdirSync(directory);

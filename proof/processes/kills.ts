@@ -68,7 +68,7 @@ export async function proveKills({ kills, items, seed, log }: KillOptions): Prom
       const share = Math.floor((items * (kill + 1)) / kills);
       const moment = momentOf(random);
       moments[moment] += 1;
-      // Let a slow machine take the time to acknowledge its share.
+      // A slow machine needs time to acknowledge its share.
       while (history.acknowledged < share - items / 20) await Bun.sleep(2);
       await Bun.sleep(random.below(30));
       await end(server, { moment, random, address, history, faults });

@@ -2,7 +2,7 @@
 // so that the trace has one order. Each note of the load is one write to a file, so it has a place
 // in the trace.
 //
-//   bun proof/traced-load.ts FOLDER DURABILITY SEED CALLS
+//   bun proof/storage/traced-load.ts FOLDER DURABILITY SEED CALLS
 
 import { mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
