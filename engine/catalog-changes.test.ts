@@ -169,7 +169,7 @@ test("changes: a backup that waits for a shard that is down lets other changes c
   expect(changed.ending).toMatchObject({ ok: true });
 });
 
-test("update, delete: while a shard reopens, no caller is told that its queue does not exist", async () => {
+test("update, delete: while a shard reopens, no call reports that its queue does not exist", async () => {
   const bundle = await setupTwo();
   bundle.store(1).fail({ fault: "lost" });
   bundle.store(1).openFault = "failed";

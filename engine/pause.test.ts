@@ -111,7 +111,7 @@ test("pause: a pause replaces the previous one", async () => {
   expect((await beginProduce(bundle, "b")).ending).toMatchObject({ code: "refused" });
 });
 
-test("pause: leases wait until their deadline, and are told the reason", async () => {
+test("pause: leases wait until their deadline, and report the reason", async () => {
   const bundle = await setupQueue();
   const before = await bundle.beginLease("orders", { requestTimeoutMs: minute });
   await pause(bundle, { reason: "moving house" });
@@ -359,7 +359,7 @@ test("update: a paused queue stays paused", async () => {
   expect((await bundle.beginLease("orders")).ending).toBe(null);
 });
 
-test("delete: a lease waiting on a paused queue is told that the queue is deleted", async () => {
+test("delete: a lease waiting on a paused queue reports that the queue is deleted", async () => {
   const bundle = await setupQueue();
   await pause(bundle);
   const waits = await bundle.beginLease("orders");

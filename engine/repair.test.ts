@@ -336,7 +336,7 @@ test.each<[Partial<RepairRequest>, string]>([
     { action: "promote", state: "ready", filter: {} },
     "state is invalid; expected 'scheduled' for 'promote', got 'ready'",
   ],
-  [{ filter: {}, reason: "why" }, "reason is invalid; it cannot be said of a 'delete'"],
+  [{ filter: {}, reason: "why" }, "reason is invalid; 'delete' does not take one"],
   [
     { action: "reject", filter: {}, reason: "x".repeat(1_025) },
     "reason is invalid; cannot be greater than '1024' characters",

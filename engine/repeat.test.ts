@@ -480,7 +480,7 @@ test("lease: a repetition during a grant gets the granted items", async () => {
   expect(repeated.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
 });
 
-test.each(["has left", "was told in time that there is nothing"])(
+test.each(["has disconnected", "got an empty answer in time"])(
   "lease: a repetition while it is in progress, by a client that %s, keeps the items that the client receives",
   async (how) => {
     const bundle = await setupQueue({ shardCount: 1 });
@@ -491,7 +491,7 @@ test.each(["has left", "was told in time that there is nothing"])(
     const produceOne = (text: string) =>
       bundle.begin(() => bundle.engine.produce(produceOf("orders", [text])));
     await produceOne("a");
-    if (how === "has left") controller.abort();
+    if (how === "has disconnected") controller.abort();
     await bundle.clock.advance(second);
     const again = await lease(bundle, asked);
     await produceOne("b");

@@ -612,7 +612,7 @@ test("open: a loss that a shard finds while the others reopen is reported", asyn
   for (const queue of queues) await bundle.produce(queue, "b");
 });
 
-test("open: while a store reopens after a loss, its callers are told so, and those of others are not", async () => {
+test("open: while a store reopens after a loss, calls to it are refused for that reason, and calls to other shards are not", async () => {
   const { bundle, hold, queues } = await setupLosses();
   const [near = "", , far = ""] = queues;
   const idle = nameIn(2, 3, "idle");

@@ -224,7 +224,7 @@ test.each(["failed", "full"] as const)(
   },
 );
 
-test("close: a lease with a grant of unknown outcome is told so", async () => {
+test("close: a lease with a grant of unknown outcome reports it", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   await bundle.produce("orders", "a");

@@ -311,7 +311,7 @@ test("work: a backoff that returns a promise is an error, and the worker's own i
   expect(notices).toMatchObject([{ kind: "fault", error }, { kind: "retried" }]);
 });
 
-test("work: without a notice a worker prints what was thrown, and why it ends by itself", async () => {
+test("work: without a notice a worker prints the thrown error, and the reason why it ends by itself", async () => {
   const { exitCode, printed, warned } = await programOf(`
     const leaving = new AbortController();
     await engine.work(

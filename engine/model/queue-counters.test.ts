@@ -193,24 +193,28 @@ bothStores(
   },
 );
 
-bothStores("how long items waited and were held is told in seconds", {}, async (bundle) => {
-  await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour });
-  const none = gaugesOf(bundle);
-  expect([none.waited, none.held]).toEqual([null, null]);
-  await bundle.produce("orders", "a", "b");
-  await bundle.clock.advance(second);
-  await bundle.produce("orders", "c");
-  await bundle.clock.advance(3 * second);
-  const lease = await bundle.lease("orders", { batchSize: 3 });
-  await bundle.clock.advance(90 * second);
-  await bundle.complete(lease);
-  const { waited, held } = gaugesOf(bundle);
-  // Bounds: … 0.5, 2, 10, 60, 300, …
-  expect(waited?.counts.slice(3, 9)).toEqual([0, 0, 3, 0, 0, 0]);
-  expect(waited?.sum).toBeCloseTo(4 + 4 + 3, 1);
-  expect(held?.counts.slice(3, 9)).toEqual([0, 0, 0, 0, 3, 0]);
-  expect(held?.sum).toBeCloseTo(270, 1);
-});
+bothStores(
+  "the times that items waited and were held are reported in seconds",
+  {},
+  async (bundle) => {
+    await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour });
+    const none = gaugesOf(bundle);
+    expect([none.waited, none.held]).toEqual([null, null]);
+    await bundle.produce("orders", "a", "b");
+    await bundle.clock.advance(second);
+    await bundle.produce("orders", "c");
+    await bundle.clock.advance(3 * second);
+    const lease = await bundle.lease("orders", { batchSize: 3 });
+    await bundle.clock.advance(90 * second);
+    await bundle.complete(lease);
+    const { waited, held } = gaugesOf(bundle);
+    // Bounds: … 0.5, 2, 10, 60, 300, …
+    expect(waited?.counts.slice(3, 9)).toEqual([0, 0, 3, 0, 0, 0]);
+    expect(waited?.sum).toBeCloseTo(4 + 4 + 3, 1);
+    expect(held?.counts.slice(3, 9)).toEqual([0, 0, 0, 0, 3, 0]);
+    expect(held?.sum).toBeCloseTo(270, 1);
+  },
+);
 
 test.each([true, false])(
   "counters: a turn whose store failed is counted once, and counting continues; applied %p",

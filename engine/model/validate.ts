@@ -307,7 +307,7 @@ export function checkRepair(request: RepairRequest): void {
   }
   if (reason !== undefined) {
     if (action !== "reject" && action !== "retry") {
-      refuse(`reason is invalid; it cannot be said of a '${action}'`);
+      refuse(`reason is invalid; '${action}' does not take one`);
     }
     checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
   }
