@@ -38,6 +38,13 @@ export function withGenerated(given: string): string {
   );
 }
 
+/** The link, the number of rounds and the processor. */
+function sourceOf(file: string, folder: string): string {
+  const { machine, ...results } = JSON.parse(readFileSync(file, "utf8"));
+  const rounds = results.rounds ?? results.settings.rounds;
+  return `${linkTo(file, folder)}, medians of ${rounds} rounds on ${machine.cores} cores of an ${machine.processor ?? machine.cpu}`;
+}
+
 /** `folder`: the results folder, relative to the linking file. */
 function linkTo(file: string, folder: string): string {
   return `[${folder}/${basename(file)}](${folder}/${basename(file)})`;
@@ -75,7 +82,7 @@ function speedText(): string {
   );
   const woken = `A waiting lease is answered after ${wake}; one write and one sync behind the same HTTP take ${floor}.`;
   const rest = `An idle server uses ${megabytes(probe("start b0", "memoryBytes"))} MB, and with a million items waiting ${megabytes(probe("start b1M", "memoryBytes"))} MB.`;
-  const from = `From ${linkTo(file, "results")}:`;
+  const from = `From ${sourceOf(file, "results")}:`;
   return `${from}\n\n${markdownTable(head, rows)}\n\n${woken} ${rest}`;
 }
 
@@ -87,7 +94,7 @@ const settings: Readonly<Record<string, string>> = {
   "NATS JetStream": ", `sync_interval: always`",
   "pgmq-style SQL": " on PostgreSQL",
   "pg-boss": " on PostgreSQL",
-  "RabbitMQ quorum queue": " (syncs what it takes in)",
+  "RabbitMQ quorum queue": " (syncs publishes only)",
 };
 
 function peersText(): string {
@@ -123,7 +130,7 @@ function peersText(): string {
     return `${ratio.toFixed(2)} at ${rate(items)}`;
   });
   const sum = `Holdfast over the fastest of the others, by items per call: ${ratios.join(", ")}.`;
-  return `From ${linkTo(file, "bench/results")}:\n\n${table}\n\n${sum}`;
+  return `From ${sourceOf(file, "bench/results")}:\n\n${table}\n\n${sum}`;
 }
 
 const verbs = ["produce", "lease", "complete"] as const;
