@@ -64,7 +64,7 @@ async function searchUntil(port: number, until: number, search: Search): Promise
     const found = await connection.call("/v1/storage/items.find", request);
     const page = found as FindItemsReply;
     if (page.items.length > 0) throw new Error("a search found an item; expected none to match");
-    examined += page.looked_at;
+    examined += page.scanned;
     pivot = page.next_pivot;
   }
   connection.close();

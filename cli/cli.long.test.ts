@@ -805,7 +805,7 @@ test("explain: prints findings, or that there are none", async () => {
   expect((await holdfast("explain explained")).out).toContain("are paused: \\u001b[2J.");
   await queue.pause({ reason: "deploy" });
   expect(await json("explain explained")).toMatchObject({
-    ...{ queue_name: "explained", health: "paused", findings: [{ what: "paused", count: 1 }] },
+    ...{ queue_name: "explained", health: "paused", findings: [{ kind: "paused", count: 1 }] },
   });
 });
 
@@ -819,14 +819,14 @@ test("clients: prints clients that hold items and clients that wait", async () =
   const leaving = new AbortController();
   const { signal } = leaving;
   const waiting = queue.lease({ clientId: "worker-2", timeoutMs: 600_000, signal });
-  for (;;) if ((await queue.clients()).asking_count === 1) break;
+  for (;;) if ((await queue.clients()).waiting_count === 1) break;
   const { out } = await holdfast("clients visited");
   expect(out).toMatch(/^holds +items +partitions +next lapse\nworker-9 +2 +0 +20\S+Z\n/);
-  expect(out).toMatch(/\nwaits +for +since +place\nworker-2 +1 +20\S+Z +1\n/);
+  expect(out).toMatch(/\nwaits +for +since +position\nworker-2 +1 +20\S+Z +1\n/);
   expect(out).toEndWith("\n1 client with items, 1 waiting for some\n");
   expect(await json("clients visited --limit 1")).toMatchObject({
     holding: [{ client_id: "worker-9", items: 2, partitions: [0] }],
-    asking: [{ client_id: "worker-2", batch_size: 1, place: 1 }],
+    waiting: [{ client_id: "worker-2", batch_size: 1, position: 1 }],
   });
   leaving.abort();
   await waiting.catch(() => undefined);

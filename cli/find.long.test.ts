@@ -66,7 +66,7 @@ test("items find: prints matching items with their reasons, and the limit if it 
   const limited = await json("items", "find", dead.name, "-n", "2");
   expect(limited).toMatchObject({
     items: [{ payload: btoa("a") }, {}],
-    looked_at: 2,
+    scanned: 2,
     is_all: false,
   });
   const newest = await json("items", "find", dead.name, "-n", "2", "--newest");
@@ -118,7 +118,7 @@ test("items groups: counts by reason, the largest first, or by another field", a
     expect.stringMatching(/^ +1 +\S+Z +\S+Z +timeout$/),
   ]);
   expect(await json("items", "groups", dead.name, "--by", "origin_queue")).toMatchObject({
-    ...{ groups: [{ value: queue.name, count: 3 }], looked_at: 3 },
+    ...{ groups: [{ value: queue.name, count: 3 }], scanned: 3 },
   });
   expect((await run(["items", "groups", queue.name, "--state", "scheduled"])).out).toBe(
     "no items among 0\n",
@@ -139,7 +139,7 @@ test("items find and groups --dead: only the items of the dead queue that come f
     ...["a", "b", "c"],
   ]);
   expect(await json("items", "groups", other.name, "--dead")).toMatchObject({
-    ...{ groups: [{ value: "no answer", count: 1 }], looked_at: 4 },
+    ...{ groups: [{ value: "no answer", count: 1 }], scanned: 4 },
   });
   const none = await run(["items", "find", dead.name, "--dead"]);
   expect([none.code, none.error]).toEqual([
@@ -188,7 +188,7 @@ test("items get and explain: print one item, by its id or a former one", async (
   expect(out).toMatch(new RegExp(`^origin_queue +${queue.name}$`, "m"));
   expect(out).toEndWith("\na\n");
   expect(await json("items", "get", items[0].id)).toMatchObject({ payload: btoa("a") });
-  const range = ["--payload-from", "0", "--payload-limit", "0"];
+  const range = ["--payload-offset", "0", "--payload-limit", "0"];
   expect(await json("items", "get", items[0].id, ...range)).toMatchObject({
     ...{ payload: "", payload_bytes: 1 },
   });
@@ -201,9 +201,9 @@ test("items get and explain: print one item, by its id or a former one", async (
     out: [
       `${items[0].id} is ready in ${dead.name}.`,
       "It is ready, with 0 ahead of it in partition 0.",
-      `It died in '${queue.name}': it was given up.`,
+      `It died in '${queue.name}': it was rejected.`,
       "The last reason given was: card 1 declined",
-      `It has another id by now; it was produced as ${ids[0]}.\n`,
+      `It now has another id; it was produced as ${ids[0]}.\n`,
     ].join("\n"),
   });
   const nowhere = await run(["items", "explain", `1${"z".repeat(26)}`]);

@@ -167,7 +167,7 @@ test("whoami, keys, actions: a server with several threads returns the key, all 
     const queues = JSON.parse(as(checkout, "queues", "list", "--json").out);
     expect(queues.map(({ queue_name }: { queue_name: string }) => queue_name)).toEqual(["orders"]);
     const keys = as(anna, "keys").out.split("\n");
-    expect(keys[0]).toMatch(/^key +digest +roles +queues +last used +refusals$/);
+    expect(keys[0]).toMatch(/^key +digest +roles +queues +last used +denied$/);
     expect(keys[1]).toMatch(/^anna +[0-9a-f]{8}… +admin +\* +\d{4}-[-\dT:.]+Z +0$/);
     expect(keys[2]).toMatch(
       /^checkout +[0-9a-f]{8}… +produce,read +orders\* +\d{4}-[-\dT:.]+Z +4$/,

@@ -201,19 +201,19 @@ const openFor = (directory: string, shards: number) =>
 test("reshard: a file instead of a folder is called that", async () => {
   const file = join(folder, "file");
   writeFileSync(file, "");
-  expect(await reshard(file, 2)).toEqual(refused(`the data directory is a file; '${file}'`));
+  expect(await reshard(file, 2)).toEqual(refused(`the data folder is a file; '${file}'`));
 });
 
 asRoot("reshard: a folder that cannot be read, or not be written, is called that", async () => {
   const data = copy("unreadable");
   give(data, nobody);
   chmodSync(data, 0o500);
-  const readOnly = new StoreError("unusable", "the data directory is read-only for this user");
+  const readOnly = new StoreError("unusable", "the data folder is read-only for this user");
   await asNobody(async () => {
     await expect(openFor(data, 3)).rejects.toThrow(readOnly);
   });
   chmodSync(data, 0o300);
-  const unreadable = new DataFolderError("the data directory cannot be read by this user");
+  const unreadable = new DataFolderError("the data folder cannot be read by this user");
   await asNobody(async () => expect(() => storesOf(data)).toThrow(unreadable));
 });
 
@@ -254,7 +254,7 @@ test("reshard: refused while a server has the data, and keeps servers away", asy
   const data = copy("locked");
   const newTag = () => "0".repeat(12);
   await opened(data, 2, async () => {
-    const used = "the data directory is in use by another server";
+    const used = "the data folder is in use by another server";
     expect(await reshard(data, 3)).toEqual(refused(`${used}; '${data}'`));
   });
   const held = await openForReshard({ kind: "sqlite", directory: data }, 3, newTag);

@@ -152,7 +152,7 @@ test("queue: explain, clients and dry runs report findings, holders and counts",
   await queue.pause({ reason: "deploy" });
   expect(await queue.explain()).toMatchObject({
     health: "paused",
-    findings: [{ what: "paused", count: 2, text: "Leases are paused: deploy." }],
+    findings: [{ kind: "paused", count: 2, text: "Leases are paused: deploy." }],
   });
   expect(await queue.clients({ limit: 1 })).toMatchObject({
     holding: [{ client_id: "worker-9", items: 1 }],
@@ -809,7 +809,7 @@ test("ensure: with a key that may not create queues, accepts an existing one", a
   const info = () => Response.json({ queue_name: "q", ...settings, max_attempts: 3 });
   const { asked, client } = answering(notAllowed, info);
   expect(await client.queue("q").ensure({ ...settings, max_attempts: 5 })).toEqual({
-    max_attempts: { asked: 5, is: 3 },
+    max_attempts: { requested: 5, actual: 3 },
   });
   expect(asked.map(({ url }) => url.slice(url.lastIndexOf("/")))).toEqual([
     ...["/queues.create", "/queues.info"],
@@ -838,11 +838,11 @@ test("ensure: returns the settings in which an existing queue differs", async ()
   expect(await queue.ensure({ lease_timeout: "60s", expire_timeout: "0.5h30m" })).toEqual({});
   const asked = { lease_timeout: "2m", expire_timeout: "1h", max_attempts: 5, dead_queue: "dead" };
   const differences = {
-    lease_timeout: { asked: "2m", is: "1m" },
-    max_attempts: { asked: 5, is: 3 },
-    dead_queue: { asked: "dead", is: "" },
-    leased_max: { asked: 5, is: 0 },
-    lease_rate: { asked: "1/1s", is: "" },
+    lease_timeout: { requested: "2m", actual: "1m" },
+    max_attempts: { requested: 5, actual: 3 },
+    dead_queue: { requested: "dead", actual: "" },
+    leased_max: { requested: 5, actual: 0 },
+    lease_rate: { requested: "1/1s", actual: "" },
   };
   const limits = { leased_max: 5, lease_rate: "1/1s" };
   expect(await queue.ensure({ ...asked, ...limits })).toEqual(differences);
@@ -859,14 +859,14 @@ test("ensure: returns the settings in which an existing queue differs", async ()
   }
   for (const lease_rate of ["100/2s", "200/1s", "1s"]) {
     const other = precise.ensure({ lease_timeout: "1s", expire_timeout: "1h", lease_rate });
-    expect(await other).toEqual({ lease_rate: { asked: lease_rate, is: "100/1s" } });
+    expect(await other).toEqual({ lease_rate: { requested: lease_rate, actual: "100/1s" } });
   }
 
   const weekly = client.queue("weekly");
   await weekly.create({ ...settings, expire_timeout: "7d" });
   expect(await weekly.ensure({ ...settings, expire_timeout: "6d24h" })).toEqual({});
   expect(await weekly.ensure({ ...settings, expire_timeout: "never" })).toEqual({
-    expire_timeout: { asked: "never", is: "7d" },
+    expire_timeout: { requested: "never", actual: "7d" },
   });
 });
 
@@ -964,7 +964,7 @@ test.each([{}, { gather: false }])(
     expect(lease?.items.map((item) => item.text())).toEqual(["a", "b", "d"]);
     expect(await queue.ensure({ ...settings, unique_for: "60m" })).toEqual({});
     expect(await queue.ensure({ ...settings, unique_for: "2h" })).toEqual({
-      unique_for: { asked: "2h", is: "1h" },
+      unique_for: { requested: "2h", actual: "1h" },
     });
   },
 );

@@ -7,8 +7,8 @@ export type QueueSettings = Omit<QueueCreateRequest, "queue_name">;
 /** Settings in which an existing queue differs from the requested ones, by name; empty = none. */
 export type Differences = {
   readonly [Name in keyof QueueSettings & keyof QueueInfo]?: {
-    readonly asked: unknown;
-    readonly is: unknown;
+    readonly requested: unknown;
+    readonly actual: unknown;
   };
 };
 
@@ -27,11 +27,13 @@ const names = [
 /** Settings that are not requested are ignored. */
 export function differencesOf(settings: Partial<QueueSettings>, info: QueueInfo): Differences {
   const differing = names.filter((name) => {
-    const asked = settings[name];
-    return asked != null && asked !== info[name] && !isSame(`${asked}`, `${info[name]}`);
+    const requested = settings[name];
+    return (
+      requested != null && requested !== info[name] && !isSame(`${requested}`, `${info[name]}`)
+    );
   });
   return Object.fromEntries(
-    differing.map((name) => [name, { asked: settings[name], is: info[name] }]),
+    differing.map((name) => [name, { requested: settings[name], actual: info[name] }]),
   );
 }
 

@@ -204,8 +204,8 @@ test("ensureQueue: creates the queue once, returns how it differs, and changes i
   expect(await engine.ensureQueue(orders)).toEqual({});
   const other = { ...orders, leaseTimeoutMs: 5_000, maxAttempts: 7 };
   const differences = {
-    leaseTimeoutMs: { asked: 5_000, is: 60_000 },
-    maxAttempts: { asked: 7, is: 3 },
+    leaseTimeoutMs: { requested: 5_000, actual: 60_000 },
+    maxAttempts: { requested: 7, actual: 3 },
   };
   expect(await engine.ensureQueue(other)).toEqual(differences);
   expect(engine.queueInfo("orders")).toMatchObject({ leaseTimeoutMs: 60_000, maxAttempts: 3 });
@@ -220,8 +220,8 @@ test("ensureQueue: unspecified settings may have any value, and an empty one equ
   await engine.updateQueue({ name: "orders", leasedMax: 5, leaseRate: "10/1s" });
   expect(await engine.ensureQueue(orders)).toEqual({});
   expect(await engine.ensureQueue({ ...orders, ...none })).toEqual({
-    leasedMax: { asked: 0, is: 5 },
-    leaseRate: { asked: "", is: "10/1s" },
+    leasedMax: { requested: 0, actual: 5 },
+    leaseRate: { requested: "", actual: "10/1s" },
   });
 });
 

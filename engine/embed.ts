@@ -65,8 +65,8 @@ export interface CreateEngineOptions {
 /** The settings in which an existing queue differs from the requested ones; empty = none. */
 export type Differences = {
   readonly [Name in (typeof ensured)[number]]?: {
-    readonly asked: QueueSettings[Name];
-    readonly is: QueueSettings[Name];
+    readonly requested: QueueSettings[Name];
+    readonly actual: QueueSettings[Name];
   };
 };
 
@@ -322,7 +322,7 @@ async function ensureQueue(
     );
     if (!update || differing.length === 0) {
       return Object.fromEntries(
-        differing.map((name) => [name, { asked: settings[name], is: held[name] }]),
+        differing.map((name) => [name, { requested: settings[name], actual: held[name] }]),
       );
     }
   }

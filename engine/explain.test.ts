@@ -32,7 +32,7 @@ const explain = (bundle: Bundle, queue = "orders"): Promise<Explanation> =>
 /** The health and the findings, without their texts. */
 async function words(bundle: Bundle, queue = "orders"): Promise<string[]> {
   const { health, findings } = await explain(bundle, queue);
-  return [health, ...findings.map(({ what }) => what)];
+  return [health, ...findings.map(({ kind }) => kind)];
 }
 
 test("explain: a queue without items is empty, with a waiting client idle, otherwise it flows", async () => {
@@ -66,9 +66,9 @@ test("no_consumers: begins ten seconds after the last lease request, and names i
   await bundle.clock.advance(1);
   const since = start + 5 * second;
   const { findings } = await explain(bundle);
-  expect(findings).toMatchObject([{ what: "no_consumers", since, count: 2, nextAt: null }]);
+  expect(findings).toMatchObject([{ kind: "no_consumers", since, count: 2, nextAt: null }]);
   expect(findings[0]?.text).toBe(
-    "2 items are ready, the oldest for 10 seconds, and no client asks for them; worker-2 was the last, 15 seconds ago.",
+    "2 items are ready, the oldest for 10 seconds, and no client requests them; the last lease request was from worker-2, 15 seconds ago.",
   );
   await bundle.lease("orders");
   expect(await words(bundle)).toEqual(["flows"]);
@@ -90,7 +90,7 @@ test("no_consumers: the text says if no lease was requested since the start", as
   await bundle.clock.advance(3 * minute);
   const { findings } = await explain(bundle);
   expect(findings[0]?.text).toBe(
-    "1 item is ready, for 3 minutes, and no client asks for it; no client has asked since this server took the queue, 3 minutes ago.",
+    "1 item is ready, for 3 minutes, and no client requests it; there has been no lease request since this server took ownership of the queue, 3 minutes ago.",
   );
 });
 
@@ -115,7 +115,7 @@ test("paused: reports its start, reason and sides; after a restart, the last cha
   );
   const since = start + minute;
   const found = {
-    what: "paused",
+    kind: "paused",
     since,
     count: 0,
     nextAt: null,
@@ -124,7 +124,7 @@ test("paused: reports its start, reason and sides; after a restart, the last cha
   expect((await explain(bundle)).findings).toEqual([found]);
   await bundle.clock.advance(hour);
   await bundle.restart();
-  expect((await explain(bundle)).findings).toMatchObject([{ what: "paused", since }]);
+  expect((await explain(bundle)).findings).toMatchObject([{ kind: "paused", since }]);
   await bundle.run(() => bundle.engine.resume("orders"));
   expect(await words(bundle)).toEqual(["empty"]);
 });
@@ -147,7 +147,7 @@ test("paused: a pause does not begin in the millisecond after it was made", asyn
   await bundle.clock.advance(0.5);
   await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
   const { asOf, findings } = await explain(bundle);
-  expect(findings).toMatchObject([{ what: "paused", since: asOf }]);
+  expect(findings).toMatchObject([{ kind: "paused", since: asOf }]);
 });
 
 test("at_leased_max: reported while items wait for the limit, until the next lapse", async () => {
@@ -159,7 +159,7 @@ test("at_leased_max: reported while items wait for the limit, until the next lap
   expect(health).toBe("at_limit");
   expect(findings).toEqual([
     {
-      what: "at_leased_max",
+      kind: "at_leased_max",
       since: start,
       count: 1,
       nextAt: start + minute,
@@ -174,7 +174,7 @@ test("at_leased_max: a short interruption does not end the finding", async () =>
   for (let round = 0; round < 3; round += 1) {
     const lease = await bundle.lease("orders");
     expect((await explain(bundle)).findings).toMatchObject([
-      { what: "at_leased_max", since: start },
+      { kind: "at_leased_max", since: start },
     ]);
     await bundle.clock.advance(8 * second);
     await bundle.complete(lease);
@@ -188,7 +188,7 @@ test("at_lease_rate: reported while items wait for the rate, until it allows mor
   await bundle.lease("orders");
   await bundle.beginLease("orders");
   expect((await explain(bundle)).findings).toMatchObject([
-    { what: "at_lease_rate", since: start, count: 1, nextAt: start + 10 * second },
+    { kind: "at_lease_rate", since: start, count: 1, nextAt: start + 10 * second },
   ]);
   await bundle.clock.advance(10 * second);
   expect(await words(bundle)).toEqual(["flows"]);
@@ -205,7 +205,7 @@ test("all_leased: reported after five seconds without a lease or complete, until
   await bundle.clock.advance(1);
   expect((await explain(bundle)).findings).toEqual([
     {
-      what: "all_leased",
+      kind: "all_leased",
       since: start + second,
       count: 2,
       nextAt: start + second + minute,
@@ -237,7 +237,7 @@ test("all_scheduled: reported until the first item is due", async () => {
   const dueAt = start + hour;
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["a", "b"], dueAt)));
   const { findings } = await explain(bundle);
-  expect(findings).toMatchObject([{ what: "all_scheduled", since: start, count: 2 }]);
+  expect(findings).toMatchObject([{ kind: "all_scheduled", since: start, count: 2 }]);
   expect(findings[0]?.nextAt).toBeGreaterThan(dueAt - second);
   expect(findings[0]?.nextAt).toBeLessThanOrEqual(dueAt);
   await bundle.clock.advance(hour);
@@ -255,7 +255,7 @@ test("shard_down: reports the items and its start, and ends when the shard resta
   await bundle.begin(() => bundle.engine.produce(produceOf(queue, ["b"])));
   const { health, asOf, findings } = await explain(bundle, queue);
   expect(health).toBe("shard_down");
-  expect(findings[0]).toMatchObject({ what: "shard_down", since: start + second, count: 2 });
+  expect(findings[0]).toMatchObject({ kind: "shard_down", since: start + second, count: 2 });
   expect(findings[0]?.nextAt).toBeGreaterThan(asOf);
   expect(await words(bundle, other)).toEqual(["flows"]);
   bundle.store(1).openFault = null;
@@ -270,7 +270,7 @@ test("store_full: reported while the disk has no room", async () => {
   const refused = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
   expect(refused.ending).toMatchObject({ ok: false, code: "store" });
   expect((await explain(bundle)).findings).toMatchObject([
-    { what: "store_full", since: start, count: 1 },
+    { kind: "store_full", since: start, count: 1 },
   ]);
 });
 
@@ -316,10 +316,10 @@ test("leases_lapsing: counts the lapses of the last five minutes", async () => {
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders", { batchSize: 2 });
   await bundle.clock.advance(minute);
-  const lapsing = { what: "leases_lapsing", since: start + minute, count: 2, nextAt: null };
+  const lapsing = { kind: "leases_lapsing", since: start + minute, count: 2, nextAt: null };
   const { findings } = await explain(bundle);
-  expect(findings.find(({ what }) => what === "leases_lapsing")).toMatchObject(lapsing);
-  expect(findings.find(({ what }) => what === "leases_lapsing")?.text).toBe(
+  expect(findings.find(({ kind }) => kind === "leases_lapsing")).toMatchObject(lapsing);
+  expect(findings.find(({ kind }) => kind === "leases_lapsing")?.text).toBe(
     "The lease of 2 items lapsed within the last five minutes, all of them held by client-1: consumers die, hang, or need longer than 1m0s.",
   );
   await bundle.clock.advance(5 * minute);
@@ -336,7 +336,7 @@ test.each([
     await bundle.produce("orders", "a");
     await bundle.retry(await bundle.lease("orders"));
     const { findings } = await explain(bundle);
-    expect(findings).toEqual([{ what: "dead_items", since: start, count: 1, nextAt: null, text }]);
+    expect(findings).toEqual([{ kind: "dead_items", since: start, count: 1, nextAt: null, text }]);
     await bundle.clock.advance(hour);
     expect(await words(bundle)).toEqual(["empty"]);
   },
@@ -347,7 +347,7 @@ test("leases_lapsing: names the client that held most of them, if it is known", 
   await bundle.produceMany("orders", 6);
   const text = async () => {
     const { findings } = await explain(bundle);
-    return findings.find(({ what }) => what === "leases_lapsing")?.text;
+    return findings.find(({ kind }) => kind === "leases_lapsing")?.text;
   };
   const lapsed = "lapsed within the last five minutes";
   const need = "consumers die, hang, or need longer than 1m0s.";
@@ -417,7 +417,7 @@ test("backlog_growing: reported after five minutes with more arrivals than depar
     await bundle.lease("orders");
   }
   const { findings } = await explain(bundle);
-  expect(findings).toMatchObject([{ what: "backlog_growing", count: 95 }]);
+  expect(findings).toMatchObject([{ kind: "backlog_growing", count: 95 }]);
   expect(findings[0]?.text).toBe(
     "The backlog grows by 19 per minute: 95 items more are ready than five minutes ago.",
   );
@@ -444,5 +444,5 @@ test("no_consumers: not reported for a queue whose leases are paused, nor right 
   await bundle.clock.advance(10 * second - 1);
   expect(await words(bundle)).toEqual(["flows"]);
   await bundle.clock.advance(1);
-  expect((await explain(bundle)).findings).toMatchObject([{ what: "no_consumers", since: start }]);
+  expect((await explain(bundle)).findings).toMatchObject([{ kind: "no_consumers", since: start }]);
 });

@@ -50,9 +50,9 @@ async function retry(
   await bundle.run(() => bundle.engine.retry({ queue: "orders", partition, items: given }));
 }
 
-/** One `what queue by` per event. */
+/** One `kind queue holder` per event. */
 const told = ({ history }: ItemExplained): string[] =>
-  history.map(({ what, queue, by }) => [what, queue, by].join(" ").trim());
+  history.map(({ kind, queue, holder }) => [kind, queue, holder].join(" ").trim());
 
 test.each(deadPlacements)(
   "history: each id of an item leads to its whole history; the dead queue %s",
@@ -118,7 +118,7 @@ test("history: neighbours that moved together have separate histories", async ()
 test.each([
   ["deleted", "removed orders", "was removed"],
   ["cleared", "removed orders", "was removed"],
-  ["given up", "discarded orders", "was given up, without a dead queue to go to"],
+  ["given up", "discarded orders", "was removed because there is no dead queue"],
 ])("history: an item that was %s", async (how, last, why) => {
   const bundle = await setupQueues(how === "given up" ? { deadQueue: "", maxAttempts: 1 } : {});
   const [id] = await produced(bundle);

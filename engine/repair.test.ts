@@ -98,7 +98,7 @@ test("repair: rejected items are dead, with the reason, their queue and unchange
     });
   }
   const history = (await bundle.run(() => bundle.engine.explainItem(String(dead[0]?.id)))).history;
-  expect(history.map(({ what }) => what)).toEqual(["produced", "rejected", "dead"]);
+  expect(history.map(({ kind }) => kind)).toEqual(["produced", "rejected", "dead"]);
   const gauges = bundle.engine.status().queues.find(({ queue }) => queue === "orders");
   expect(gauges?.counters).toMatchObject({ produced: 3, dead: 3, removed: 0 });
 });
@@ -161,7 +161,7 @@ test("repair: a retry takes back the items of one client, and counts the attempt
     [2, "its machine burnt"],
   ]);
   const { history } = await bundle.run(() => bundle.engine.explainItem(String(items[1]?.id)));
-  expect(history.map(({ what, by }) => [what, by])).toEqual([
+  expect(history.map(({ kind, holder }) => [kind, holder])).toEqual([
     ["produced", ""],
     ["leased", "worker-7"],
     ["retried", ""],
@@ -220,10 +220,10 @@ test("repair: for leased items the waiting ones behind them are not read", async
   const held = { queue: "orders", pivot: "", limit: 10, filter: {} };
   const request = { ...held, state: "leased", holder: "worker-7" } as const;
   const all = await bundle.run(() => bundle.engine.findItems(request));
-  expect([all.found.length, all.looked, all.nextPivot]).toEqual([5, 5, ""]);
+  expect([all.found.length, all.scanned, all.nextPivot]).toEqual([5, 5, ""]);
   const newest = { ...request, order: "newest" } as const;
   const back = await bundle.run(() => bundle.engine.findItems(newest));
-  expect([back.found.length, back.looked, back.nextPivot]).toEqual([5, 5, ""]);
+  expect([back.found.length, back.scanned, back.nextPivot]).toEqual([5, 5, ""]);
 });
 
 test.each(Array.from({ length: 20 }, (_, seed) => seed))(

@@ -257,11 +257,11 @@ const unknownKey = refusal(400, {
 });
 
 const sampleFinding: schemas.Finding = {
-  what: "no_consumers",
+  kind: "no_consumers",
   since: "2026-03-01T12:53:00.000Z",
   count: 48_210,
   next_at: null,
-  text: "48,210 items are ready, the oldest for 41 minutes, and no client asks for them; worker-2 was the last, 12 minutes ago.",
+  text: "48,210 items are ready, the oldest for 41 minutes, and no client requests them; the last lease request was from worker-2, 12 minutes ago.",
 };
 
 const sampleOverview: schemas.ServerOverviewReply = {
@@ -283,7 +283,7 @@ const sampleOverview: schemas.ServerOverviewReply = {
   ],
   alarms: [
     {
-      what: "no_consumers",
+      kind: "no_consumers",
       since: sampleFinding.since,
       count: sampleFinding.count,
       queue_name: "orders",
@@ -935,13 +935,13 @@ Findings are derived from the latest reports of the shards.`,
       200: answer("The current clients.", {
         queue_name: "orders",
         as_of: "2026-03-01T13:05:00.000Z",
-        asking_count: 1,
-        asking: [
+        waiting_count: 1,
+        waiting: [
           {
             client_id: "worker-2",
             since: "2026-03-01T13:04:48.000Z",
             batch_size: 10,
-            place: 1,
+            position: 1,
           },
         ],
         holding_count: 1,
@@ -1316,7 +1316,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     tag: "Server",
     summary: "List the API keys",
     description:
-      "Lists the API keys that the server accepts, in the order of their file: the permissions of each, when it was last used, and how many of its calls were refused. Only the first eight digits of each digest are returned. Calls are counted by the process that answers, since it started. A server without API keys lists none.",
+      "Lists the API keys that the server accepts, in the order of their file: the permissions of each, when it was last used, and how many of its calls were denied. Only the first eight digits of each digest are returned. Calls are counted by the process that answers, since it started. A server without API keys lists none.",
     request: schemas.KeysListRequest,
     response: schemas.KeysListReply,
     example: {},
@@ -1331,7 +1331,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
             queues: ["orders*"],
             rights: [{ roles: ["produce"], queues: ["orders*"] }],
             last_used_at: "2026-03-01T12:00:00.000Z",
-            refusals: 0,
+            denied_calls: 0,
           },
         ],
       }),
@@ -1453,7 +1453,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       200: {
         meaning: "The items found so far.",
         reaction: "Continue with `next_pivot` until it is empty.",
-        example: { items: [schemas.sampleFoundItem], looked_at: 100_000, next_pivot: "0.0.100001" },
+        example: { items: [schemas.sampleFoundItem], scanned: 100_000, next_pivot: "0.0.100001" },
       },
       400: refusal(400, {
         meaning: "The queue or the partition does not exist, or a value is out of bounds.",
@@ -1491,7 +1491,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
             },
           ],
           other_items: 0,
-          looked_at: 1_284,
+          scanned: 1_284,
           next_pivot: "",
         },
       },
@@ -1557,7 +1557,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
         id: sampleId,
         item: schemas.sampleFoundItem,
         ahead: 41,
-        ahead_is_all: true,
+        ahead_is_exact: true,
         why: [
           "It is ready, with 41 ahead of it in partition 0.",
           "It died in 'orders': its 3 attempts were used up.",
@@ -1566,11 +1566,11 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
         history: [
           {
             at: "2026-03-01T10:42:00.000Z",
-            what: "dead",
+            kind: "dead",
             id: sampleId,
             queue_name: "orders-dead",
             partition: 0,
-            by: "",
+            holder: "",
           },
         ],
         history_since: "2026-03-01T09:00:00.000Z",
@@ -1632,7 +1632,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     role: "admin",
     audits: unlessDry,
     description:
-      "Makes scheduled items ready early, sends items to the dead queue, removes them, or takes leased items back, such as all items held by a client that is gone. Like a redrive it runs as a task and continues across restarts. Items that arrive or move after the call are not changed.",
+      "Makes scheduled items ready early, sends items to the dead queue, removes them, or returns leased items to their queue, such as all items of a client that crashed. Like a redrive it runs as a task and continues across restarts. Items that arrive or move after the call are not changed.",
     request: schemas.RepairRequest,
     response: schemas.TaskBegun,
     example: { queue_name: "orders", action: "promote", filter: { kind: "order-placed" } },
@@ -1722,7 +1722,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     reach: "visible",
     audits: always,
     description:
-      "Stops a task. Items that it has already moved stay moved; after the 200 no more items move. The API key needs the role `admin` for the queue of the task and for the queue in its `to`.",
+      "Stops a task. Items that it has already moved stay moved; after the 200 no more items move. The API key needs the role `admin` for the queue of the task and for the queue in its `to_queue`.",
     request: schemas.TaskRequest,
     response: schemas.TaskInfo,
     example: { task_id: "rmg2k7v1" },

@@ -1243,7 +1243,7 @@ export const QueueExplainRequest = message("QueueExplainRequest", "The queue to 
 export type QueueExplainRequest = Static<typeof QueueExplainRequest>;
 
 export const Finding = message("Finding", "A condition that keeps items waiting or loses items.", {
-  what: text(100, {
+  kind: text(100, {
     description:
       "One of `shard_down`, `store_full`, `no_consumers`, `backlog_growing`, `leases_lapsing`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. Later versions may add others.",
     examples: ["no_consumers"],
@@ -1265,7 +1265,7 @@ export const Finding = message("Finding", "A condition that keeps items waiting 
   text: text(104, {
     description: "A complete description for people, as a sentence.",
     examples: [
-      "48,210 items are ready, the oldest for 41 minutes, and no client asks for them; worker-2 was the last, 12 minutes ago.",
+      "48,210 items are ready, the oldest for 41 minutes, and no client requests them; the last lease request was from worker-2, 12 minutes ago.",
     ],
   }),
 });
@@ -1298,7 +1298,7 @@ export const QueueClientsRequest = message(
 );
 export type QueueClientsRequest = Static<typeof QueueClientsRequest>;
 
-export const AskingClient = message("AskingClient", "A client whose lease request is waiting.", {
+export const WaitingClient = message("WaitingClient", "A client whose lease request is waiting.", {
   client_id: text(100, {
     description: "The `client_id` of its lease request.",
     examples: ["worker-2"],
@@ -1311,12 +1311,12 @@ export const AskingClient = message("AskingClient", "A client whose lease reques
     description: "The `batch_size` of its lease request.",
     examples: [10],
   }),
-  place: whole(103, {
-    description: "Its position in line, from 1; 0 while it is being served.",
+  position: whole(103, {
+    description: "Its position in the line, from 1; 0 while it is being served.",
     examples: [1],
   }),
 });
-export type AskingClient = Static<typeof AskingClient>;
+export type WaitingClient = Static<typeof WaitingClient>;
 
 export const HoldingClient = message("HoldingClient", "A client that holds items.", {
   client_id: text(100, {
@@ -1342,11 +1342,11 @@ export const QueueClientsReply = message(
   {
     queue_name: text(100, { description: "The requested queue.", examples: ["orders"] }),
     as_of: at(101, asOf),
-    asking_count: whole(102, {
+    waiting_count: whole(102, {
       description: "Number of waiting clients, regardless of the limit.",
       examples: [1],
     }),
-    asking: list(103, AskingClient, {
+    waiting: list(103, WaitingClient, {
       description: "Waiting clients, in the order in which they will be served.",
       examples: [[]],
     }),
@@ -1564,7 +1564,7 @@ export const OverviewShard = message("OverviewShard", "The state of a shard.", {
 export type OverviewShard = Static<typeof OverviewShard>;
 
 export const OverviewAlarm = message("OverviewAlarm", "A condition that needs attention.", {
-  what: text(100, {
+  kind: text(100, {
     description:
       "`commits_lost`, `shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `no_consumers`, `backlog_growing`, `leases_lapsing`, `dead_items`. Later versions may add others.",
     examples: ["no_consumers"],
@@ -1585,7 +1585,7 @@ export const OverviewAlarm = message("OverviewAlarm", "A condition that needs at
   text: text(105, {
     description: "A complete description for people, as a sentence.",
     examples: [
-      "48,210 items are ready, the oldest for 41 minutes, and no client asks for them; worker-2 was the last, 12 minutes ago.",
+      "48,210 items are ready, the oldest for 41 minutes, and no client requests them; the last lease request was from worker-2, 12 minutes ago.",
     ],
   }),
 });
@@ -1998,8 +1998,8 @@ export const KeyInfo = message("KeyInfo", "An API key; never the key itself.", {
       "Date-time of its last call, to the second; `null` = none since the process started.",
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
-  refusals: whole(106, {
-    description: "Number of its refused calls since the process started.",
+  denied_calls: whole(106, {
+    description: "Number of its denied calls since the process started.",
     minimum: 0,
     examples: [0],
   }),
@@ -2377,8 +2377,8 @@ export const FoundItem = message(
 );
 export type FoundItem = Static<typeof FoundItem>;
 
-const looked = {
-  looked_at: whole(101, { description: "Number of scanned items.", examples: [100_000] }),
+const scan = {
+  scanned: whole(101, { description: "Number of scanned items.", examples: [100_000] }),
   next_pivot: text(102, {
     description:
       'The `pivot` of the next page; `""` = all items were scanned. A page can be empty without being the last.',
@@ -2391,7 +2391,7 @@ export const FindItemsReply = message("FindItemsReply", "Matching items.", {
     description: "In the requested order.",
     examples: [[sampleFoundItem]],
   }),
-  ...looked,
+  ...scan,
 });
 export type FindItemsReply = Static<typeof FindItemsReply>;
 
@@ -2451,7 +2451,7 @@ export const GroupItemsReply = message("GroupItemsReply", "Groups of items.", {
     description: "Items in groups that `top` left out.",
     examples: [0],
   }),
-  ...looked,
+  ...scan,
 });
 export type GroupItemsReply = Static<typeof GroupItemsReply>;
 
@@ -2466,7 +2466,7 @@ export const GetItemRequest = message(
   "An item by its current id, and a range of its payload.",
   {
     id: at(100, anyId),
-    payload_from: optional.whole(101, {
+    payload_offset: optional.whole(101, {
       minimum: 0,
       maximum: bounds.payloadRangeMax,
       description: "The first byte of the payload to return, counted from 0.",
@@ -2496,9 +2496,9 @@ export const ItemEvent = message("ItemEvent", "An event in the history of an ite
     description: "Date-time of the event.",
     examples: ["2026-03-01T10:42:00.000Z"],
   }),
-  what: text(101, {
+  kind: text(101, {
     description:
-      "One of `produced`, `imported`, `due` (its `enqueue_at` or `retry_at` passed), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (its queue has no dead queue), `redriven` (it left a dead queue), `returned` (it came back from there), `promoted` (an operator made it ready early), `rejected` (an operator sent it to the dead queue), `removed`, `damaged`. Later versions may add others.",
+      "One of `produced`, `imported`, `due` (its `enqueue_at` or `retry_at` passed), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (its queue has no dead queue), `redriven` (it left a dead queue), `returned` (it arrived from a dead queue), `promoted` (an operator made it ready early), `rejected` (an operator sent it to the dead queue), `removed`, `damaged`. Later versions may add others.",
     examples: ["leased"],
   }),
   id: text(102, { description: "Its id at that time.", examples: [sampleId] }),
@@ -2514,7 +2514,7 @@ export const ItemEvent = message("ItemEvent", "An event in the history of an ite
     }),
     { hasPresence: true },
   ),
-  by: text(105, {
+  holder: text(105, {
     description: 'The client that held it; `""` = none, or unknown.',
     examples: ["worker-3"],
   }),
@@ -2528,7 +2528,7 @@ export const ItemExplained = message("ItemExplained", "Where an item is, and why
     description: "For a ready item, the number of ready items ahead of it in its partition.",
     examples: [41],
   }),
-  ahead_is_all: flag(103, {
+  ahead_is_exact: flag(103, {
     description: "Whether `ahead` is exact; if not, there are at least that many.",
     examples: [true],
   }),
@@ -2543,11 +2543,11 @@ export const ItemExplained = message("ItemExplained", "Where an item is, and why
       [
         {
           at: "2026-03-01T10:42:00.000Z",
-          what: "produced",
+          kind: "produced",
           id: sampleId,
           queue_name: "orders",
           partition: 0,
-          by: "",
+          holder: "",
         },
       ],
     ],
@@ -2602,7 +2602,7 @@ export const RedriveRequest = message("RedriveRequest", "Dead items to redrive."
     examples: ["orders-dead"],
     [queueKeyword]: true,
   }),
-  to: optional.text(101, {
+  to_queue: optional.text(101, {
     description:
       'The queue to which all items go. Absent or `""`: each item goes to the queue that it came from.',
     examples: ["orders"],
@@ -2653,7 +2653,7 @@ export type RepairRequest = Static<typeof RepairRequest>;
 export const Destination = message("Destination", "A queue to which items go.", {
   queue_name: text(100, {
     description:
-      'The queue to which the items go; `""` = they stay, because the queue that they came from is gone.',
+      'The queue to which the items go; `""` = they stay, because their original queue was deleted.',
     examples: ["orders"],
   }),
   count: whole(101, {
@@ -2690,14 +2690,14 @@ export const TaskInfo = message("TaskInfo", "A task that takes longer than a cal
   }),
   state: text(101, {
     description:
-      "`running`, `done`, `cancelled`, or `failed`, if the queue to which all items should go is gone.",
+      "`running`, `done`, `cancelled`, or `failed`, if the queue to which all items should go was deleted.",
     examples: ["running"],
   }),
   queue_name: text(102, {
     description: "The queue whose items are changed.",
     examples: ["orders-dead"],
   }),
-  to: text(103, {
+  to_queue: text(103, {
     description:
       'For a redrive: the queue to which all items go; `""` = each item goes to the queue that it came from, or the API key may not read the queue.',
     examples: [""],
@@ -2715,7 +2715,7 @@ export const TaskInfo = message("TaskInfo", "A task that takes longer than a cal
       "Items that it did not change, because the queue to which they would go does not exist.",
     examples: [0],
   }),
-  by: text(112, {
+  key_name: text(112, {
     description: 'Name of the API key that started it; `""` = none was required.',
     examples: ["ops"],
   }),
@@ -2744,14 +2744,14 @@ export const sampleTask: TaskInfo = {
   action: "redrive",
   state: "running",
   queue_name: "orders-dead",
-  to: "",
+  to_queue: "",
   holder: "",
   filter: { reason: "card_declined" },
   per_second: 0,
   matched: 312,
   moved: 250,
   skipped: 0,
-  by: "ops",
+  key_name: "ops",
   created_at: "2026-03-01T12:00:00.000Z",
   ended_at: null,
 };

@@ -125,7 +125,7 @@ export async function openStore(
   } catch (cause) {
     if (isNoRoom(cause)) throw noRoom(cause);
     if (cause instanceof StoreError) throw cause;
-    throw new StoreError("unusable", "the data directory cannot be created", cause);
+    throw new StoreError("unusable", "the data folder cannot be created", cause);
   }
   return openSqliteStore({
     path: `${config.directory}/shard-${shard}.db`,

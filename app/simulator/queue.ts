@@ -196,7 +196,7 @@ export function complete(state: Simulation, name: string): Simulation {
 
 export function retry(state: Simulation, name: string): Simulation {
   return finish(state, name, "retry", (done, item) => {
-    const text = `${item.label} is given back`;
+    const text = `${item.label} is retried`;
     const given = note(done, { who: `${name} retry`, code: 200, text });
     return applyFate(given, item, retryFate(item, rulesOf(state), state.now, null));
   });

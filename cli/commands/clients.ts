@@ -26,28 +26,28 @@ export function addClients(program: Command): void {
 }
 
 const holds = ["holds", "items", "partitions", "next lapse"];
-const waits = ["waits", "for", "since", "place"];
+const waits = ["waits", "for", "since", "position"];
 /** Partitions listed in a cell. */
 const partitionsMax = 8;
 
 function formatClients({ table }: Context, clients: QueueClientsReply): string {
-  const { holding, holding_count, asking, asking_count, partial } = clients;
+  const { holding, holding_count, waiting, waiting_count, partial } = clients;
   const holders = holding.map(({ client_id, items, partitions, next_lapse_at }) => [
     client_id || "(unknown)",
     items,
     partitionsText(partitions),
     next_lapse_at,
   ]);
-  const waiting = asking.map(({ client_id, batch_size, since, place }) => [
+  const inLine = waiting.map(({ client_id, batch_size, since, position }) => [
     client_id,
     batch_size,
     since,
-    place === 0 ? "served" : place,
+    position === 0 ? "served" : position,
   ]);
   const parts = [
     ...(holders.length > 0 ? [table(holds, holders)] : []),
-    ...(waiting.length > 0 ? [table(waits, waiting)] : []),
-    `${counted(holding_count, "client")} with items, ${asking_count} waiting for some`,
+    ...(inLine.length > 0 ? [table(waits, inLine)] : []),
+    `${counted(holding_count, "client")} with items, ${waiting_count} waiting for some`,
     ...(partial ? ["a shard did not answer; the clients that hold its items are missing"] : []),
   ];
   return parts.join("\n\n");

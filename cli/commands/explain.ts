@@ -89,7 +89,7 @@ function formatExplained({ queue_name, health, findings }: QueueExplainReply): s
   const about = healthyTexts[health];
   const first = about === undefined ? `${queue_name}: ${health}` : `${queue_name}: ${about}`;
   const lines = findings.map(
-    ({ what, since, text }) => `${what}, since ${since}\n  ${escaped(text)}`,
+    ({ kind, since, text }) => `${kind}, since ${since}\n  ${escaped(text)}`,
   );
   return [first, ...lines].join("\n\n");
 }

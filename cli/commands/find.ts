@@ -46,7 +46,7 @@ export function addFind(items: Command): void {
     .command("get")
     .description("show an item by its current id")
     .argument("<id>", "current id of the item")
-    .addOption(payloadOption("--payload-from <byte>", "first byte of the payload to print"))
+    .addOption(payloadOption("--payload-offset <byte>", "first byte of the payload to print"))
     .addOption(payloadOption("--payload-limit <bytes>", "maximum bytes of the payload to print"))
     .action(get);
 
@@ -109,11 +109,11 @@ const headBytes = 200;
 
 async function find(queue: string, options: FindOptions, command: Command): Promise<void> {
   const context = contextOf(command);
-  const progress = context.progress("items looked at");
+  const progress = context.progress("items scanned");
   const order = options.newest === true ? { order: "newest" } : {};
   const search = await searchOf(context, queue, options);
   const found: FoundItem[] = [];
-  let looked = 0;
+  let scanned = 0;
   let pivot = "";
   try {
     do {
@@ -121,17 +121,17 @@ async function find(queue: string, options: FindOptions, command: Command): Prom
       const asked = { ...search, ...order, limit, pivot, payload_head: headBytes };
       const page = await context.client.findItems(asked satisfies FindItemsRequest);
       found.push(...page.items);
-      looked += page.looked_at;
+      scanned += page.scanned;
       pivot = page.next_pivot;
-      progress.update(looked);
+      progress.update(scanned);
     } while (pivot !== "" && found.length < options.limit);
   } finally {
     progress.end();
   }
   const isAll = pivot === "";
-  context.result({ items: found, looked_at: looked, is_all: isAll }, () => {
+  context.result({ items: found, scanned, is_all: isAll }, () => {
     const more = isAll ? "all there are" : "there may be more";
-    const summary = `${counted(found.length, "item")} found among ${looked}; ${more}`;
+    const summary = `${counted(found.length, "item")} found among ${scanned}; ${more}`;
     return found.length === 0 ? summary : `${foundTable(context, found)}\n${summary}`;
   });
 }
@@ -158,18 +158,18 @@ interface GroupOptions extends Options {
 
 async function groups(queue: string, options: GroupOptions, command: Command): Promise<void> {
   const context = contextOf(command);
-  const progress = context.progress("items looked at");
+  const progress = context.progress("items scanned");
   const search = await searchOf(context, queue, options);
   const byValue = new Map<string, ItemGroup>();
-  let looked = 0;
+  let scanned = 0;
   let pivot = "";
   try {
     do {
       const page = await context.client.groupItems({ ...search, by: options.by, pivot });
       for (const group of page.groups) add(byValue, group);
-      looked += page.looked_at;
+      scanned += page.scanned;
       pivot = page.next_pivot;
-      progress.update(looked);
+      progress.update(scanned);
     } while (pivot !== "");
   } finally {
     progress.end();
@@ -179,8 +179,8 @@ async function groups(queue: string, options: GroupOptions, command: Command): P
   const shown = all.slice(0, options.top);
   const left = all.slice(shown.length);
   const others = left.reduce((sum, { count }) => sum + count, 0);
-  context.result({ groups: shown, other_items: others, looked_at: looked }, () => {
-    if (all.length === 0) return `no items among ${looked}`;
+  context.result({ groups: shown, other_items: others, scanned }, () => {
+    if (all.length === 0) return `no items among ${scanned}`;
     const rows = shown.map((group) => [
       group.count,
       group.first_at,
@@ -205,15 +205,15 @@ function add(groups: Map<string, ItemGroup>, group: ItemGroup): void {
 }
 
 interface GetOptions {
-  readonly payloadFrom?: number;
+  readonly payloadOffset?: number;
   readonly payloadLimit?: number;
 }
 
 async function get(id: string, options: GetOptions, command: Command): Promise<void> {
-  const { payloadFrom: payload_from, payloadLimit: payload_limit } = options;
+  const { payloadOffset: payload_offset, payloadLimit: payload_limit } = options;
   const context = contextOf(command);
   const range = {
-    ...(payload_from !== undefined && { payload_from }),
+    ...(payload_offset !== undefined && { payload_offset }),
     ...(payload_limit !== undefined && { payload_limit }),
   };
   const item = await context.client.getItem({ id, ...range });
@@ -234,11 +234,11 @@ async function explain(id: string, _: unknown, command: Command): Promise<void> 
   context.result(explained, () => {
     const { item, why, history } = explained;
     const place = item === undefined ? [] : [`${item.id} is ${item.state} in ${item.queue_name}.`];
-    const rows = history.map(({ at, what, id, queue_name, partition, by }) => {
+    const rows = history.map(({ at, kind, id, queue_name, partition, holder }) => {
       const where = partition === null ? "" : `${queue_name}/${partition}`;
-      return [at, what, where, id, by];
+      return [at, kind, where, id, holder];
     });
-    const happened = context.table(["at", "what", "where", "id then", "by"], rows);
+    const happened = context.table(["at", "event", "where", "id then", "holder"], rows);
     return [...place, ...why, ...(rows.length > 0 ? ["", happened] : [])].join("\n");
   });
 }

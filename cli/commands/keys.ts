@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
 
-const head = ["key", "digest", "roles", "queues", "last used", "refusals"];
+const head = ["key", "digest", "roles", "queues", "last used", "denied"];
 
 export function addKeys(program: Command): void {
   program
@@ -14,10 +14,10 @@ export function addKeys(program: Command): void {
       const reply = await context.client.listKeys({});
       context.result(reply, () => {
         if (reply.items.length === 0) return "the server requires no API keys";
-        const rows = reply.items.flatMap(({ name, digest, rights, last_used_at, refusals }) =>
+        const rows = reply.items.flatMap(({ name, digest, rights, last_used_at, denied_calls }) =>
           rights.map(({ roles, queues }) => [
             ...[name, `${digest}…`, roles.join(), queues.join()],
-            ...[last_used_at ?? "not since the start", refusals],
+            ...[last_used_at ?? "not since the start", denied_calls],
           ]),
         );
         return context.table(head, rows);

@@ -195,8 +195,8 @@ async function create(queue_name: string, settings: Settings, command: Command):
     );
     const differing = Object.entries(differencesOf(wireSettings(Object.fromEntries(named)), info))
       .map(
-        ([name, { asked, is }]) =>
-          `; ${name} is ${JSON.stringify(is)}, not ${JSON.stringify(asked)}`,
+        ([name, { requested, actual }]) =>
+          `; ${name} is ${JSON.stringify(actual)}, not ${JSON.stringify(requested)}`,
       )
       .join("");
     return context.result(info, () => `${queue_name} already exists, and is unchanged${differing}`);

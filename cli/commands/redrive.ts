@@ -28,7 +28,7 @@ async function redrive(
   const filter = await filterOf(options, context.client);
   const request: RedriveRequest = {
     queue_name,
-    ...(to !== undefined && { to }),
+    ...(to !== undefined && { to_queue: to }),
     ...(ids.length > 0 ? { ids } : { filter }),
     ...paceOf(options),
   };

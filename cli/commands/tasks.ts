@@ -109,7 +109,7 @@ export async function begin(
   }
 }
 
-/** A note about items whose queue is gone. */
+/** A note about items whose queue was deleted. */
 function stayingText(destinations: readonly Destination[]): string {
   const count = destinations.find((to) => to.queue_name === "")?.count ?? 0;
   if (count === 0) return "";
@@ -166,11 +166,11 @@ async function list(queue: string | undefined, _: unknown, command: Command): Pr
       task.action,
       task.state,
       task.queue_name,
-      task.to,
+      task.to_queue,
       `${task.moved} of ${task.matched}`,
       task.skipped,
       task.created_at,
-      task.by,
+      task.key_name,
     ]);
     return context.table(
       ["task", "action", "state", "queue", "to", "done", "skipped", "begun", "by"],

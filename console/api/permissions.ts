@@ -61,9 +61,13 @@ export function useMayOn(role: Role, name: string | null): boolean {
 }
 
 /** Cancelling a task takes the role admin for both of its queues. */
-export function useMayCancel({ queue_name, to }: Pick<TaskInfo, "queue_name" | "to">): boolean {
+export function useMayCancel({
+  queue_name,
+  to_queue,
+}: Pick<TaskInfo, "queue_name" | "to_queue">): boolean {
   const me = useWhoAmI();
   return (
-    me !== undefined && [queue_name, to || queue_name].every((name) => mayOn(me, "admin", name))
+    me !== undefined &&
+    [queue_name, to_queue || queue_name].every((name) => mayOn(me, "admin", name))
   );
 }

@@ -175,7 +175,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
         const reply = (await response.json()) as ServerOverviewReply;
         // Those of one cause would share a row.
         const more = reply.alarms.flatMap((alarm) =>
-          ["leases_lapsing", "backlog_growing"].map((what) => ({ ...alarm, what })),
+          ["leases_lapsing", "backlog_growing"].map((kind) => ({ ...alarm, kind })),
         );
         await route.fulfill({ response, json: { ...reply, alarms: [...reply.alarms, ...more] } });
       });

@@ -148,7 +148,7 @@ function testCounts(browser: () => ConsoleBrowser): void {
     await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
     await page.getByRole("checkbox", { name: "Select card_declined" }).check();
     await page.getByRole("button", { name: "Redrive…" }).click();
-    await page.getByRole("row", { name: "the queue that they came from is gone 5" }).waitFor();
+    await page.getByRole("row", { name: "their original queue was deleted 5" }).waitFor();
     await page.getByRole("heading", { name: "Redrive 0 items" }).waitFor();
     expect(await page.locator("p.warn").count()).toBe(0);
   });
@@ -218,7 +218,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
     await page.route("**/v1/storage/items.find", (route) =>
-      route.fulfill({ json: { items: [], next_pivot: "0.0.9", looked_at: 100_000 } }),
+      route.fulfill({ json: { items: [], next_pivot: "0.0.9", scanned: 100_000 } }),
     );
     await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
     await page.getByRole("checkbox", { name: "Select no reason given" }).check();
@@ -243,9 +243,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     await page.getByRole("button", { name: "Redrive…" }).click();
     const plan = page.getByRole("dialog");
     await plan.getByRole("row", { name: "go to orders 7" }).waitFor();
-    await plan
-      .getByRole("row", { name: "stay: the queue that they came from is gone 1" })
-      .waitFor();
+    await plan.getByRole("row", { name: "stay: their original queue was deleted 1" }).waitFor();
     await plan.getByLabel("Per second").fill("2");
     await plan.getByRole("row", { name: "takes, at 2 per second 4 s" }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
@@ -310,7 +308,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     const values = ["card_declined: order <n>", ""];
     await server.client.queue("orders-dead").redrive({
       filter: { groups: { by: "reason", values }, attempts_min: 1 },
-      to: "orders",
+      to_queue: "orders",
     });
     await using visitor = await browser().visit(`${server.consoleUrl}/dead`);
     const task = visitor.page.getByRole("region", { name: "Tasks" });

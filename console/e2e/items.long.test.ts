@@ -178,7 +178,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
       pieces = Math.max(pieces, piece + 1);
       while (isHeld && piece > 1) await Bun.sleep(10);
       return route.fulfill({
-        json: { items: [], next_pivot: String(piece + 1), looked_at: 100_000 },
+        json: { items: [], next_pivot: String(piece + 1), scanned: 100_000 },
       });
     });
     await page.goto(`${server().consoleUrl}/items?name=orders&kind=order-paid`);

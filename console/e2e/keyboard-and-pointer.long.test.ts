@@ -188,8 +188,8 @@ function testOver(browser: () => ConsoleBrowser, server: Server): void {
       const response = await route.fetch();
       const reply = (await response.json()) as ServerOverviewReply;
       const alarms = Array.from({ length: 50 }, (_, at) => ({
-        ...{ what: "no_consumers", queue_name: `queue-${at}`, shard: -1, since: null },
-        ...{ text: "Nobody asks for its items.", count: 1 },
+        ...{ kind: "no_consumers", queue_name: `queue-${at}`, shard: -1, since: null },
+        ...{ text: "No client requests its items.", count: 1 },
       }));
       await route.fulfill({ response, json: { ...reply, alarms } });
     });

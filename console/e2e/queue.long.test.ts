@@ -246,10 +246,10 @@ function testClients(browser: () => ConsoleBrowser): void {
       asked.push(limit);
       const response = await route.fetch();
       const reply = (await response.json()) as QueueClientsReply;
-      const asking = Array.from({ length: Math.min(limit, 20) }, (_, at) => ({
-        ...{ client_id: `worker-${at}`, since: reply.as_of, batch_size: 10, place: at + 1 },
+      const waiting = Array.from({ length: Math.min(limit, 20) }, (_, at) => ({
+        ...{ client_id: `worker-${at}`, since: reply.as_of, batch_size: 10, position: at + 1 },
       }));
-      await route.fulfill({ response, json: { ...reply, asking_count: 1_200, asking } });
+      await route.fulfill({ response, json: { ...reply, waiting_count: 1_200, waiting } });
     });
     await page.goto(pageOf(server, "orders"));
     const waiting = page.getByRole("region", { name: "waiting for items, in order" });

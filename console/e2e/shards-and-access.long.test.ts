@@ -94,7 +94,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     const { page, errors } = visitor;
     await page.route("**/v1/server.keys", (route) => {
       const rights = [{ roles: ["produce", "consume"], queues: ["orders*", "emails", "bills"] }];
-      const used = { last_used_at: new Date().toISOString(), refusals: 12_345 };
+      const used = { last_used_at: new Date().toISOString(), denied_calls: 12_345 };
       return route.fulfill({
         json: { items: [{ digest: "8f434346", name: "workers-of-the-shop", rights, ...used }] },
       });
@@ -212,13 +212,13 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     expect([...(await lookFaults(page)), ...errors]).toEqual([]);
   });
 
-  test("keys: each has its roles, queues, last use and refusals", async () => {
+  test("keys: each has its roles, queues, last use and denied calls", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     const rights = [
       { roles: ["consume"], queues: ["orders*", "emails"] },
       { roles: ["produce"], queues: ["bills"] },
     ];
-    const key = { rights, refusals: 31 };
+    const key = { rights, denied_calls: 31 };
     await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
     const { page, errors } = visitor;
     await page.route("**/v1/server.keys", (route) =>
@@ -229,7 +229,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
             {
               ...{ digest: "77d3e0f2", name: "ops" },
               rights: [{ roles: ["admin"], queues: ["*"] }],
-              ...{ last_used_at: new Date().toISOString(), refusals: 0 },
+              ...{ last_used_at: new Date().toISOString(), denied_calls: 0 },
             },
           ],
         },
@@ -266,7 +266,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     });
     const key = { digest: "77d3e0f2", name: "ops", rights: [{ roles: ["admin"], queues: ["*"] }] };
     await page.route("**/v1/server.keys", (route) =>
-      route.fulfill({ json: { items: [{ ...key, last_used_at: now(), refusals: 0 }] } }),
+      route.fulfill({ json: { items: [{ ...key, last_used_at: now(), denied_calls: 0 }] } }),
     );
     await page.getByLabel("API key").fill(adminKey);
     await page.keyboard.press("Enter");

@@ -8,9 +8,9 @@ import { inChromium } from "../testing/in-chromium.ts";
 
 const causes = ["no_consumers", "backlog_growing", "leases_lapsing"];
 
-function alarmOf(what: string): OverviewAlarm {
+function alarmOf(kind: string): OverviewAlarm {
   return {
-    ...{ what, queue_name: "orders", shard: -1, since: null },
+    ...{ kind, queue_name: "orders", shard: -1, since: null },
     ...{ text: "Items of this queue wait.", count: 1 },
   };
 }

@@ -33,7 +33,7 @@ export async function addManyDead({ client }: ConsoleServer): Promise<void> {
 /** All dead items by then: 1,000. */
 export async function addSlowRedrive(server: ConsoleServer): Promise<void> {
   await addManyDead(server);
-  const redrive = { filter: {}, to: "orders", per_second: 1 };
+  const redrive = { filter: {}, to_queue: "orders", per_second: 1 };
   await server.client.queue("orders-dead").redrive(redrive);
 }
 

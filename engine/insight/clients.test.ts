@@ -25,7 +25,7 @@ const clients = (bundle: Bundle, limit = 10) =>
 const lease = (bundle: Bundle, clientId: string, batchSize = 1) =>
   bundle.lease("orders", { clientId, batchSize });
 
-const nobody = { askingCount: 0, asking: [], holdingCount: 0, holding: [], isPartial: false };
+const nobody = { waitingCount: 0, waiting: [], holdingCount: 0, holding: [], isPartial: false };
 
 test("clients: an unused queue has none", async () => {
   const bundle = await setupQueue();
@@ -37,12 +37,12 @@ test("clients: waiting clients are listed in the order of the line, up to the li
   await bundle.beginLease("orders", { clientId: "a", batchSize: 3 });
   await bundle.clock.advance(second);
   await bundle.beginLease("orders", { clientId: "b" });
-  const asking = [
-    { client: "a", since: start, batchSize: 3, place: 1 },
-    { client: "b", since: start + second, batchSize: 1, place: 2 },
+  const waiting = [
+    { client: "a", since: start, batchSize: 3, position: 1 },
+    { client: "b", since: start + second, batchSize: 1, position: 2 },
   ];
-  expect(await clients(bundle)).toMatchObject({ askingCount: 2, asking });
-  expect(await clients(bundle, 1)).toMatchObject({ askingCount: 2, asking: asking.slice(0, 1) });
+  expect(await clients(bundle)).toMatchObject({ waitingCount: 2, waiting });
+  expect(await clients(bundle, 1)).toMatchObject({ waitingCount: 2, waiting: waiting.slice(0, 1) });
 });
 
 test("clients: clients served by one turn, whose items share a lease, are distinguished", async () => {
@@ -118,7 +118,7 @@ test("clients: if the shard stalls, the reply comes in time and is marked as par
   const asked = await bundle.begin(() => bundle.engine.clients({ queue: "orders", limit: 10 }));
   expect(asked.ending).toBe(null);
   await bundle.clock.advance(5 * second);
-  const partial = { isPartial: true, holdingCount: 0, askingCount: 1 };
+  const partial = { isPartial: true, holdingCount: 0, waitingCount: 1 };
   expect(asked.ending).toMatchObject({ ok: true, value: partial });
   bundle.store().release();
   await bundle.clock.settle();

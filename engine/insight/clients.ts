@@ -21,17 +21,17 @@ export async function queueClients(
   const { limit, now } = options;
   const { holders, isPartial } = await heldIn(queue, options);
   const { order } = queue.line;
-  const asking = [...queue.clients.values()].map((lease) => {
+  const waiting = [...queue.clients.values()].map((lease) => {
     const { clientId: client, batchSize } = lease.request;
-    return { client, since: lease.since, batchSize, place: order.get(lease) ?? 0 };
+    return { client, since: lease.since, batchSize, position: order.get(lease) ?? 0 };
   });
-  asking.sort((a, b) => a.place - b.place);
+  waiting.sort((a, b) => a.position - b.position);
   const holding = holdersByClient(queue, holders);
   return {
     queue: queue.definition.name,
     asOf: now,
-    askingCount: asking.length,
-    asking: asking.slice(0, limit),
+    waitingCount: waiting.length,
+    waiting: waiting.slice(0, limit),
     holdingCount: holding.length,
     holding: holding.slice(0, limit),
     isPartial,

@@ -32,19 +32,19 @@ export interface Find {
   readonly filter: Filter;
   /** The most items to find, and to examine. */
   readonly limit: number;
-  readonly looks: number;
+  readonly scanMax: number;
   /** Bytes of each payload to return. */
   readonly payloadHead: number;
   /** Offset of the first one; absent = 0. */
-  readonly payloadFrom?: number;
+  readonly payloadOffset?: number;
   /** Return counts by this property instead of items. */
   readonly by?: Grouping;
 }
 
 export const find: Operation<Find> = {
   phase: "before",
-  weight: ({ looks, limit, payloadHead }) =>
-    looks + bytesWeight(Math.min(limit * payloadHead, limits.turnBytesMax)),
+  weight: ({ scanMax, limit, payloadHead }) =>
+    scanMax + bytesWeight(Math.min(limit * payloadHead, limits.turnBytesMax)),
   planReads({ memory, items, scheduled }, requests) {
     for (const request of requests) {
       (request.aside ? scheduled : items).push(pageOf(memory, request));
@@ -54,20 +54,20 @@ export const find: Operation<Find> = {
 };
 
 function pageOf(memory: Memory, request: Numbered<Find>): Page {
-  const { op, slot, looks, state, back } = request;
+  const { op, slot, scanMax, state, back } = request;
   const { nextSeq, heldSpan } = memory.partition(slot);
   const span = state === "leased" ? heldSpan : { next: 0, before: nextSeq };
   const before = Math.max(request.from, Math.min(request.before ?? nextSeq, span.before));
   const first = back === undefined ? span.next : before - back;
   const from = Math.min(before, Math.max(request.from, first));
-  const limit = { items: looks, payloadBytes: limits.turnBytesMax };
+  const limit = { items: scanMax, payloadBytes: limits.turnBytesMax };
   return { name: `find ${op}`, slot, from, before, limit };
 }
 
 function findOne(turn: Turn, request: Numbered<Find>): Result {
   const { slot, owner, aside, state, holder, limit, by, back } = request;
   if (turn.memory.rules.ownerAt(slot)?.queue.owner !== owner) {
-    return { ok: true, value: { kind: "found", looked: 0, next: null, items: [], groups: [] } };
+    return { ok: true, value: { kind: "found", scanned: 0, next: null, items: [], groups: [] } };
   }
   const partition = turn.memory.partition(slot);
   const pages = aside ? turn.readResult.scheduled : turn.readResult.items;
@@ -76,10 +76,10 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
   const isMeant = matcherOf(request.filter);
   const items: MatchedItem[] = [];
   const groups = new Map<string, Group>();
-  let looked = 0;
+  let scanned = 0;
   let last: number | null = null;
   for (const item of back === undefined ? page.found : backwards(page)) {
-    looked += 1;
+    scanned += 1;
     last = item.seq;
     if (item.damaged || partition.isCleared(item)) continue;
     const present = stateOf(partition, item, aside);
@@ -92,7 +92,7 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
   }
   const isFull = items.length >= limit;
   const next = (back === undefined ? nextOn : nextBack)(span, { last, isFull, isAll: page.isAll });
-  const value = { kind: "found", looked, next } as const;
+  const value = { kind: "found", scanned, next } as const;
   return { ok: true, value: { ...value, items, groups: [...groups.values()] } };
 }
 
@@ -130,8 +130,8 @@ function foundItem(
   { present, request }: { readonly present: ItemState; readonly request: Numbered<Find> },
 ): MatchedItem {
   const { payload } = item;
-  const { payloadFrom = 0, payloadHead } = request;
-  const piece = payload.slice(payloadFrom, payloadFrom + payloadHead);
+  const { payloadOffset = 0, payloadHead } = request;
+  const piece = payload.slice(payloadOffset, payloadOffset + payloadHead);
   const dueAt = request.aside ? { dueAt: (item as Read<ScheduledItem>).dueAt } : {};
   const held = partition.held.get(item.seq);
   const state = held?.run.lease ?? dueAt;

@@ -62,9 +62,9 @@ const noConsumers: TextOf = ({ count }, queue, { now }) => {
   const ago = `${roughly(now - leaseRequestedAt)} ago`;
   const last =
     lastLeaseRequest === null
-      ? `no client has asked since this server took the queue, ${ago}`
-      : `${lastLeaseRequest.client} was the last, ${ago}`;
-  return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and no client asks for ${count === 1 ? "it" : "them"}; ${last}.`;
+      ? `there has been no lease request since this server took ownership of the queue, ${ago}`
+      : `the last lease request was from ${lastLeaseRequest.client}, ${ago}`;
+  return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and no client requests ${count === 1 ? "it" : "them"}; ${last}.`;
 };
 
 /** Mentions the most frequent name, if it is frequent enough to be informative. */
@@ -123,5 +123,5 @@ const texts: Readonly<Record<FindingWord, TextOf>> = {
 };
 
 export function sentence(found: Assessment, queue: LogicalQueue, telling: FindingContext): string {
-  return texts[found.what](found, queue, telling);
+  return texts[found.kind](found, queue, telling);
 }

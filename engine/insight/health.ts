@@ -17,7 +17,7 @@ export interface Surroundings {
 
 /** A finding without its text. */
 export interface Assessment {
-  readonly what: FindingWord;
+  readonly kind: FindingWord;
   readonly since: number;
   readonly count: number;
   readonly nextAt: number | null;
@@ -54,7 +54,7 @@ export function healthOf(
   { now }: Surroundings,
 ): HealthWord {
   const { ready, leased, scheduled, retried } = queue.itemCounts;
-  const first = found[0]?.what;
+  const first = found[0]?.kind;
   if (first === "at_leased_max" || first === "at_lease_rate") return "at_limit";
   if (first !== undefined) return first;
   const holdsAny = ready + leased + scheduled + retried > 0;
@@ -67,12 +67,12 @@ type Check = (queue: LogicalQueue, around: Surroundings) => Assessment | null;
 const shardDown: Check = (queue, { down }) => {
   if (down === null) return null;
   const { since, nextStartAt: nextAt } = down;
-  return { what: "shard_down", since, count: queue.itemCount, nextAt };
+  return { kind: "shard_down", since, count: queue.itemCount, nextAt };
 };
 
 const storeFull: Check = (queue, { fullSince: since }) => {
   if (since === null) return null;
-  return { what: "store_full", since, count: queue.places.size, nextAt: null };
+  return { kind: "store_full", since, count: queue.places.size, nextAt: null };
 };
 
 /** Because of a pause, or because a person handles its items; their origin reports new ones. */
@@ -89,7 +89,7 @@ const noConsumers: Check = (queue, around) => {
   const graceMs = leased > 0 ? Math.max(askGraceMs, queue.definition.leaseTimeoutMs) : askGraceMs;
   if (now - Math.max(since, queue.activity.pausedAt) < graceMs) return null;
   if (isMeantToWait(queue, around)) return null;
-  return { what: "no_consumers", since, count: ready, nextAt: null };
+  return { kind: "no_consumers", since, count: ready, nextAt: null };
 };
 
 const backlogGrowing: Check = (queue, around) => {
@@ -99,25 +99,25 @@ const backlogGrowing: Check = (queue, around) => {
   const count = activity.backlog.steadyRise;
   if (count < riseMin || isMeantToWait(queue, around)) return null;
   const since = activity.since("backlog_growing", now) - riseMs;
-  return { what: "backlog_growing", since, count, nextAt: null };
+  return { kind: "backlog_growing", since, count, nextAt: null };
 };
 
 const leasesLapsing: Check = ({ activity: { lapses } }, { now }) => {
   const count = lapses.count(now);
   return count === 0
     ? null
-    : { what: "leases_lapsing", since: lapses.firstAt, count, nextAt: null };
+    : { kind: "leases_lapsing", since: lapses.firstAt, count, nextAt: null };
 };
 
 const deadItems: Check = ({ activity: { deaths } }, { now }) => {
   const count = deaths.count(now);
-  return count === 0 ? null : { what: "dead_items", since: deaths.firstAt, count, nextAt: null };
+  return count === 0 ? null : { kind: "dead_items", since: deaths.firstAt, count, nextAt: null };
 };
 
 const clearing: Check = (queue, { now }) => {
   const count = queue.clearingCount;
   if (count === 0) return null;
-  return { what: "clearing", since: queue.activity.since("clearing", now), count, nextAt: null };
+  return { kind: "clearing", since: queue.activity.since("clearing", now), count, nextAt: null };
 };
 
 const paused: Check = (
@@ -126,28 +126,28 @@ const paused: Check = (
 ) => {
   if (definition.pause === undefined) return null;
   // The recorded instant is rounded up and may be up to 1 ms ahead.
-  return { what: "paused", since: Math.min(pausedAt, now), count, nextAt: null };
+  return { kind: "paused", since: Math.min(pausedAt, now), count, nextAt: null };
 };
 
 const atLeasedMax: Check = (queue, { now }) => {
   const { ready, leased } = queue.itemCounts;
   if (ready === 0 || !queue.leaseLimiter.isAtLeasedMax(leased)) return null;
   const since = queue.activity.since("at_leased_max", now);
-  return { what: "at_leased_max", since, count: ready, nextAt: queue.nextLapseAt };
+  return { kind: "at_leased_max", since, count: ready, nextAt: queue.nextLapseAt };
 };
 
 const atLeaseRate: Check = (queue, { now }) => {
   const { ready } = queue.itemCounts;
   if (ready === 0 || !queue.leaseLimiter.isAtRate(now)) return null;
   const since = queue.activity.since("at_lease_rate", now);
-  return { what: "at_lease_rate", since, count: ready, nextAt: queue.leaseLimiter.rateMoreAt };
+  return { kind: "at_lease_rate", since, count: ready, nextAt: queue.leaseLimiter.rateMoreAt };
 };
 
 const allLeased: Check = (queue, { now }) => {
   const { ready, leased } = queue.itemCounts;
   const since = Math.max(queue.activity.movedAt, queue.activity.startedAt);
   if (ready > 0 || leased === 0 || now - since < steadyMs) return null;
-  return { what: "all_leased", since, count: leased, nextAt: queue.nextLapseAt };
+  return { kind: "all_leased", since, count: leased, nextAt: queue.nextLapseAt };
 };
 
 const allScheduled: Check = (queue, { now }) => {
@@ -155,7 +155,7 @@ const allScheduled: Check = (queue, { now }) => {
   const count = scheduled + retried;
   if (ready + leased > 0 || count === 0) return null;
   const since = queue.activity.since("all_scheduled", now);
-  return { what: "all_scheduled", since, count, nextAt: queue.nextDueAt };
+  return { kind: "all_scheduled", since, count, nextAt: queue.nextDueAt };
 };
 
 const checks: readonly Check[] = [

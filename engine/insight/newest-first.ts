@@ -29,7 +29,7 @@ export type LookBack<Where> = (
 
 export interface Newest<Where> {
   readonly found: readonly { readonly item: MatchedItem; readonly where: Where }[];
-  readonly looked: number;
+  readonly scanned: number;
   /** Where each line continues; finished lines are missing. */
   readonly lines: readonly Line<Where>[];
 }
@@ -42,19 +42,19 @@ export async function findNewest<Where>(
   const ahead = Math.min(pieceMax, Math.max(1, Math.ceil(limit / lines.length)));
   const open = lines.map((line) => new Reader(line, ahead, lookBack));
   const found: Newest<Where>["found"][number][] = [];
-  let looked = 0;
+  let scanned = 0;
   while (found.length < limit) {
     // A line whose next item is unknown may have the newest one.
     for (let unread = unreadOf(open); unread.length > 0; unread = unreadOf(open)) {
-      if (looked >= limits.findLooksMax) return ended(open, { found, looked });
+      if (scanned >= limits.findScannedMax) return ended(open, { found, scanned });
       const counts = await Promise.all(unread.slice(0, atOnceMax).map((reader) => reader.look()));
-      looked += counts.reduce((sum, count) => sum + count, 0);
+      scanned += counts.reduce((sum, count) => sum + count, 0);
     }
     const next = newestOf(open);
     if (next === null) break;
     found.push({ item: next.take(), where: next.where });
   }
-  return ended(open, { found, looked });
+  return ended(open, { found, scanned });
 }
 
 function unreadOf<Where>(readers: readonly Reader<Where>[]): Reader<Where>[] {
@@ -85,7 +85,7 @@ class Reader<Where> {
   #items: MatchedItem[] = [];
   /** Items from this number on were read; 0 = all were. */
   #to: number;
-  #back: number = limits.findTurnLooks;
+  #back: number = limits.findTurnScanned;
 
   constructor({ where, before }: Line<Where>, limit: number, lookBack: LookBack<Where>) {
     this.where = where;
@@ -121,12 +121,12 @@ class Reader<Where> {
   /** Returns the number of items examined. */
   async look(): Promise<number> {
     const piece = { before: this.#to, back: this.#back, limit: this.#limit };
-    const { items, looked, next } = await this.#lookBack(this.where, piece);
+    const { items, scanned, next } = await this.#lookBack(this.where, piece);
     // A span too large for one read is halved; a sparse one is doubled.
     if (next === this.#to) this.#back = Math.ceil(this.#back / 2);
-    else if (looked < this.#back / 4) this.#back *= 2;
+    else if (scanned < this.#back / 4) this.#back *= 2;
     this.#items = [...items];
     this.#to = next ?? 0;
-    return looked;
+    return scanned;
   }
 }

@@ -133,7 +133,7 @@ test("overview: a filter leaves only these queues and their alarms", async () =>
   expect(whole.alarms.map(({ queue }) => queue)).not.toContain("orders");
   const isShown = (queue: string): boolean => queue === "orders";
   const some = bundle.engine.overview("", isShown).overview;
-  expect(some.alarms).toMatchObject([{ what: "no_consumers", queue: "orders", count: 1 }]);
+  expect(some.alarms).toMatchObject([{ kind: "no_consumers", queue: "orders", count: 1 }]);
   expect(namesIn(some)).toEqual(["orders"]);
   expect(some.totals).toMatchObject({ queues: 1, ready: 1, produced: 1 });
   await bundle.run(() => bundle.engine.deleteQueue({ name: "other-0", force: true }));
@@ -151,7 +151,7 @@ test("overview: alarms of shards and queues are sorted by severity", async () =>
   await bundle.produce("other", "a", "b", "c");
   await bundle.clock.advance(minute);
   const { alarms } = look(bundle);
-  expect(alarms.map(({ what, queue, count }) => [what, queue, count])).toEqual([
+  expect(alarms.map(({ kind, queue, count }) => [kind, queue, count])).toEqual([
     ["no_consumers", "other", 3],
     ["no_consumers", "orders", 2],
     ["dead_items", "doomed", 1],
@@ -169,7 +169,7 @@ test("overview: alarms of queues are sorted by items and age, whatever the cause
   await bundle.retry(await bundle.lease("doomed", { batchSize: 40 }));
   await bundle.clock.advance(minute);
   const { alarms } = look(bundle);
-  expect(alarms.map(({ what, queue }) => [what, queue])).toEqual([
+  expect(alarms.map(({ kind, queue }) => [kind, queue])).toEqual([
     ["dead_items", "doomed"],
     ["no_consumers", "a"],
     ...names.slice(1).map((name) => ["no_consumers", name]),
@@ -203,7 +203,7 @@ test("overview: contains the state of the shard and its commit times", async () 
   const { shard, alarms } = look(bundle);
   expect(shard).toMatchObject({ state: "full", since: start });
   expect(shard.commitP99Us).toBeGreaterThan(0);
-  expect(alarms).toMatchObject([{ what: "store_full", shard: 0, queue: "" }]);
+  expect(alarms).toMatchObject([{ kind: "store_full", shard: 0, queue: "" }]);
 });
 
 /** A queue whose items are removed one per second, and one that must not be shown. */

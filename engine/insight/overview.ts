@@ -44,7 +44,7 @@ interface OverviewEntry {
 }
 
 /** Findings that need a person's attention. */
-const alarming = new Set<Assessment["what"]>([
+const alarming = new Set<Assessment["kind"]>([
   "no_consumers",
   "backlog_growing",
   "leases_lapsing",
@@ -119,7 +119,7 @@ export class Overview {
   #look(queue: LogicalQueue, around: Surroundings): OverviewEntry {
     const found = assess(queue, around);
     const row = rowOf(queue, found, around);
-    const trouble = found.find(({ what }) => alarming.has(what)) ?? null;
+    const trouble = found.find(({ kind }) => alarming.has(kind)) ?? null;
     const before = this.#rows.get(queue);
     const isKnown = before !== undefined && isSame(before.row, row);
     const version = isKnown ? before.version : this.#version;
@@ -332,9 +332,9 @@ function worstFirst(troubles: readonly Trouble[], now: number): Trouble[] {
 
 function queueAlarms(troubles: readonly Trouble[], telling: FindingContext): Alarm[] {
   return troubles.map(({ queue, found }) => {
-    const { what, since, count } = found;
+    const { kind, since, count } = found;
     const text = sentence(found, queue, telling);
-    return { what, since, count, queue: queue.definition.name, shard: null, text };
+    return { kind, since, count, queue: queue.definition.name, shard: null, text };
   });
 }
 
@@ -347,8 +347,8 @@ function alarmsOf({ shardAlarms: first, troubles, asOf }: Latest, isShown: IsSho
 function shardAlarms({ shard, counters }: Shard, { down, fullSince }: Surroundings): Alarm[] {
   const { quarantined, miscounted } = counters;
   const alarms: Alarm[] = [];
-  const add = (what: Alarm["what"], since: number | null, count: number, text: string) =>
-    alarms.push({ what, since, count, queue: "", shard, text: `Shard ${shard} ${text}.` });
+  const add = (kind: Alarm["kind"], since: number | null, count: number, text: string) =>
+    alarms.push({ kind, since, count, queue: "", shard, text: `Shard ${shard} ${text}.` });
   if (down !== null) {
     add("shard_down", down.since, 1, "is down; its partitions cannot be reached");
   }

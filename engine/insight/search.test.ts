@@ -72,10 +72,10 @@ async function setupStates() {
 
 test("find: items in every state are found, with their state", async () => {
   const { bundle } = await setupStates();
-  const { found, looked, nextPivot } = await findIn(bundle, "orders");
+  const { found, scanned, nextPivot } = await findIn(bundle, "orders");
   expect(texts(found)).toEqual(["leased", "ready", "scheduled", "again"]);
   expect(found.map(({ state }) => state)).toEqual(["leased", "ready", "scheduled", "scheduled"]);
-  expect({ looked, nextPivot }).toEqual({ looked: 4, nextPivot: "" });
+  expect({ scanned, nextPivot }).toEqual({ scanned: 4, nextPivot: "" });
   expect(found[0]).toMatchObject({ queue: "orders", partition: 0, attempts: 1, payloadBytes: 6 });
 });
 
@@ -214,14 +214,16 @@ test("find, newest first: over gaps, very large items, and with a bound", async 
 
 test("find: a call examines a bounded number of items, and returns where to continue even if nothing was found", async () => {
   const bundle = await setupQueues();
-  const count = limits.findTurnLooks * 2 + 3;
+  const count = limits.findTurnScanned * 2 + 3;
   for (let left = count; left > 0; left -= 1_000) {
     await bundle.produceMany("orders", Math.min(1_000, left));
   }
-  const { found, looked, nextPivot } = await findIn(bundle, "orders", { filter: { kind: "none" } });
-  expect({ found, looked, nextPivot }).toEqual({ found: [], looked: count, nextPivot: "" });
+  const { found, scanned, nextPivot } = await findIn(bundle, "orders", {
+    filter: { kind: "none" },
+  });
+  expect({ found, scanned, nextPivot }).toEqual({ found: [], scanned: count, nextPivot: "" });
   const page = await findIn(bundle, "orders", { limit: 1, payloadHead: 0 });
-  expect(page.looked).toBeLessThan(count);
+  expect(page.scanned).toBeLessThan(count);
   expect(page.nextPivot).not.toBe("");
   expect(page.found[0]?.payload).toHaveLength(0);
   expect(page.found[0]?.payloadBytes).toBeGreaterThan(0);
@@ -231,12 +233,12 @@ test("find: a page continues until it is full, however far apart the matches are
   const bundle = await setupQueues();
   const rare = { ...produceOf("orders", []), items: [{ payload: "a", kind: "rare" }] };
   await bundle.run(() => bundle.engine.produce(rare));
-  const others = limits.findTurnLooks * 3;
+  const others = limits.findTurnScanned * 3;
   await bundle.produceMany("orders", others);
   const page = await findIn(bundle, "orders", { filter: { kind: "rare" }, limit: 2 });
   expect(texts(page.found)).toEqual(["a"]);
-  expect({ looked: page.looked, nextPivot: page.nextPivot }).toEqual({
-    looked: others + 1,
+  expect({ scanned: page.scanned, nextPivot: page.nextPivot }).toEqual({
+    scanned: others + 1,
     nextPivot: "",
   });
 });
@@ -288,7 +290,7 @@ test("groups: a page has a bounded number of groups, and the next continues afte
     pages.push(found.length);
     pivot = nextPivot;
   }
-  expect(Math.max(...pages)).toBeLessThan(limits.groupsMax + limits.findTurnLooks);
+  expect(Math.max(...pages)).toBeLessThan(limits.groupsMax + limits.findTurnScanned);
   expect(new Set(seen).size).toBe(kinds.length);
 });
 
@@ -301,8 +303,8 @@ test("groups: dead items by reason without numbers, largest group first", async 
     bundle.engine.retry({ queue: "orders", partition: again.partition, items }),
   );
   const request = { queue: "dead", pivot: "", filter: {}, by: "reason" } as const;
-  const { found, looked, nextPivot } = await bundle.run(() => bundle.engine.groupItems(request));
-  expect({ looked, nextPivot }).toEqual({ looked: 3, nextPivot: "" });
+  const { found, scanned, nextPivot } = await bundle.run(() => bundle.engine.groupItems(request));
+  expect({ scanned, nextPivot }).toEqual({ scanned: 3, nextPivot: "" });
   expect(found).toMatchObject([
     { value: "order <n>: no card", count: 2, firstAt: start, lastAt: start },
     { value: "timeout", count: 1, firstAt: start + second, lastAt: start + second },
@@ -354,11 +356,11 @@ test("get: an item by its id alone, with all of its payload", async () => {
 });
 
 test.each([
-  [{ payloadFrom: 2 }, "ased"],
+  [{ payloadOffset: 2 }, "ased"],
   [{ payloadLimit: 2 }, "le"],
-  [{ payloadFrom: 1, payloadLimit: 3 }, "eas"],
-  [{ payloadFrom: 4, payloadLimit: 100 }, "ed"],
-  [{ payloadFrom: 6 }, ""],
+  [{ payloadOffset: 1, payloadLimit: 3 }, "eas"],
+  [{ payloadOffset: 4, payloadLimit: 100 }, "ed"],
+  [{ payloadOffset: 6 }, ""],
   [{ payloadLimit: 0 }, ""],
 ])(
   "get: with %j, only that part of the payload, and the size of all of it",
@@ -374,15 +376,15 @@ test("get: a range counts bytes, even for a text", async () => {
   await bundle.run(() => bundle.engine.produce(produceOf("orders", ["größe"])));
   const { id = "" } = (await findIn(bundle, "orders")).found[0] ?? {};
   const { payload, payloadBytes } = await bundle.run(() =>
-    bundle.engine.getItem(id, { payloadFrom: 4, payloadLimit: 2 }),
+    bundle.engine.getItem(id, { payloadOffset: 4, payloadLimit: 2 }),
   );
   expect([new TextDecoder().decode(payload), payloadBytes]).toEqual(["ß", 7]);
 });
 
 test.each([
-  [{ payloadFrom: 7 }, "payload from is invalid; expected 0 to 6, got 7"],
-  [{ payloadFrom: -1 }, "payload from is invalid; expected 0 to 2147483647, got -1"],
-  [{ payloadFrom: 0.5 }, "payload from is invalid; expected 0 to 2147483647, got 0.5"],
+  [{ payloadOffset: 7 }, "payload offset is invalid; expected 0 to 6, got 7"],
+  [{ payloadOffset: -1 }, "payload offset is invalid; expected 0 to 2147483647, got -1"],
+  [{ payloadOffset: 0.5 }, "payload offset is invalid; expected 0 to 2147483647, got 0.5"],
   [{ payloadLimit: -1 }, "payload limit is invalid; expected 0 to 2147483647, got -1"],
   [{ payloadLimit: 2 ** 31 }, "payload limit is invalid; expected 0 to 2147483647, got 2147483648"],
 ])("get: %j is refused", async (range, message) => {
@@ -393,7 +395,7 @@ test.each([
 
 test("get: for a hidden item, a range reveals no more than its absence", async () => {
   const { bundle, ids } = await setupStates();
-  const get = () => bundle.engine.getItem(ids[0] ?? "", { payloadFrom: 7 }, () => false);
+  const get = () => bundle.engine.getItem(ids[0] ?? "", { payloadOffset: 7 }, () => false);
   expect(await bundle.ending(get)).toMatchObject({
     ...{ code: "refused", message: `item does not exist; no item has the id '${ids[0]}'` },
   });
@@ -416,13 +418,13 @@ test("explain: a former id leads to the item, wherever it is", async () => {
   expect(dead.item).toMatchObject({ queue: "dead", state: "ready" });
   expect(dead.why).toEqual([
     "It is ready, with 0 ahead of it in partition 0.",
-    "It died in 'orders': it was given up.",
+    "It died in 'orders': it was rejected.",
     "The last reason given was: order 4711: no card",
-    `It has another id by now; it was produced as ${ids[1]}.`,
+    `It now has another id; it was produced as ${ids[1]}.`,
   ]);
   const again = await explained(bundle, ids[3]);
   expect(again.item).toMatchObject({ queue: "orders", state: "scheduled" });
-  expect(again.why[0]).toBe("It was given back, and is offered in 2h0m0s.");
+  expect(again.why[0]).toBe("It was requeued, and is offered in 2h0m0s.");
 });
 
 test("explain: a ready item reports the number of items ahead, and that its queue is paused", async () => {
@@ -431,8 +433,8 @@ test("explain: a ready item reports the number of items ahead, and that its queu
   await bundle.lease("orders", { batchSize: 2 });
   await bundle.run(() => bundle.engine.pause({ queue: "orders", reason: "deploy" }));
   const { found } = await findIn(bundle, "orders", { state: "ready" });
-  const { ahead, isAllAhead, why } = await explained(bundle, found[2]?.id);
-  expect({ ahead, isAllAhead }).toEqual({ ahead: 2, isAllAhead: true });
+  const { ahead, isAheadExact, why } = await explained(bundle, found[2]?.id);
+  expect({ ahead, isAheadExact }).toEqual({ ahead: 2, isAheadExact: true });
   expect(why).toEqual([
     "Its queue is paused: deploy.",
     "It is ready, with 2 ahead of it in partition 0.",
@@ -458,7 +460,7 @@ test("explain: a ready item reports what delays its queue", async () => {
   await bundle.clock.advance(2 * hour);
   expect((await explained(bundle, found[0]?.id)).why).toEqual([
     "It is ready, with 0 ahead of it in partition 0.",
-    "2 items are ready, the oldest for 2 hours, and no client asks for them; worker was the last, 2 hours ago.",
+    "2 items are ready, the oldest for 2 hours, and no client requests them; the last lease request was from worker, 2 hours ago.",
   ]);
 });
 

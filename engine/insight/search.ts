@@ -104,13 +104,13 @@ export class Search {
     const lines = pivot === "" ? linesOf(queue, partition, state) : readLines(queue, pivot);
     const lookBack: LookBack<Position> = ({ place: { slot }, aside }, piece) => {
       const { owner } = queue;
-      const span = { owner, slot, aside, from: 0, looks: limits.findTurnLooks, ...piece };
+      const span = { owner, slot, aside, from: 0, scanMax: limits.findTurnScanned, ...piece };
       return this.#ask({ kind: "find", state, ...rest, ...span }, timing);
     };
-    const { found, looked, lines: left } = await findNewest(lines, limit, lookBack);
+    const { found, scanned, lines: left } = await findNewest(lines, limit, lookBack);
     return {
       found: found.map(({ item, where: { place } }) => shownItem(item, { queue, place })),
-      looked,
+      scanned,
       nextPivot: left
         .map(({ where: { place, aside }, before: seq }) =>
           writePivot({ partition: place.partition, aside, seq }),
@@ -178,7 +178,7 @@ export class Search {
     for (const { slot, aside, next: from, before } of spans) {
       const state = states.find((one) => (one === "scheduled") === aside) ?? null;
       const where = { owner, slot, aside, before };
-      const span = { ...where, limit: 1, looks: limits.findTurnLooks } as const;
+      const span = { ...where, limit: 1, scanMax: limits.findTurnScanned } as const;
       const request = {
         kind: "find",
         ...criteria,
@@ -214,17 +214,17 @@ export class Search {
     return { found, others, ...ended };
   }
 
-  /** Takes pieces until the limit or the bound of looks is reached. */
+  /** Takes pieces until the limit or the scan limit is reached. */
   async #walk(
     queue: LogicalQueue,
     { pivot, partition = null }: Pick<api.FindRequest, "pivot" | "partition">,
     walk: Walk,
-  ): Promise<{ looked: number; nextPivot: string }> {
+  ): Promise<{ scanned: number; nextPivot: string }> {
     if (partition !== null) queue.place(partition);
     const timing = this.#timing();
     const from = pivot === "" ? start : readPivot(pivot);
-    const { findLooksMax, findTurnLooks } = limits;
-    let looked = 0;
+    const { findScannedMax, findTurnScanned } = limits;
+    let scanned = 0;
     let count = 0;
     for (const { place, aside, seq } of positions(queue, {
       from,
@@ -232,21 +232,21 @@ export class Search {
       state: walk.request.state,
     })) {
       for (let next: number | null = seq; next !== null; ) {
-        if (looked >= findLooksMax || count >= walk.limit) {
+        if (scanned >= findScannedMax || count >= walk.limit) {
           const at = { partition: place.partition, aside, seq: next };
-          return { looked, nextPivot: writePivot(at) };
+          return { scanned, nextPivot: writePivot(at) };
         }
-        const looks = Math.min(findTurnLooks, findLooksMax - looked);
-        const left = Math.min(walk.limit - count, findTurnLooks);
+        const scanMax = Math.min(findTurnScanned, findScannedMax - scanned);
+        const left = Math.min(walk.limit - count, findTurnScanned);
         const where = { owner: queue.owner, slot: place.slot, aside };
-        const span = { ...where, from: next, limit: left, looks };
+        const span = { ...where, from: next, limit: left, scanMax };
         const found = await this.#ask({ kind: "find", ...walk.request, ...span }, timing);
-        looked += found.looked;
+        scanned += found.scanned;
         count += walk.take(found, { queue, place });
         next = found.next;
       }
     }
-    return { looked, nextPivot: "" };
+    return { scanned, nextPivot: "" };
   }
 
   async #ask(request: Find, timing: Timing): Promise<Extract<Value, { kind: "found" }>> {
@@ -261,8 +261,8 @@ export class Search {
     isShown: (queue: string) => boolean,
   ): Promise<api.FoundItem> {
     checkPayloadRange(range);
-    const { payloadFrom = 0, payloadLimit = Number.MAX_SAFE_INTEGER } = range;
-    const found = await this.#present(id, { payloadFrom, payloadHead: payloadLimit });
+    const { payloadOffset = 0, payloadLimit = Number.MAX_SAFE_INTEGER } = range;
+    const found = await this.#present(id, { payloadOffset, payloadHead: payloadLimit });
     if (found === null || !isShown(found.item.queue)) throw QueueError.from(noSuchItem(id));
     checkPayloadRange(range, found.item.payloadBytes);
     return found.item;
@@ -270,7 +270,7 @@ export class Search {
 
   async #present(
     id: string,
-    wanted: Pick<Find, "payloadFrom" | "payloadHead">,
+    wanted: Pick<Find, "payloadOffset" | "payloadHead">,
   ): Promise<{
     readonly item: api.FoundItem;
     readonly at: SearchPlace;
@@ -283,7 +283,7 @@ export class Search {
     const timing = this.#timing();
     for (const aside of [false, true]) {
       const where = { owner: at.queue.owner, slot: at.place.slot, aside };
-      const one = { ...where, from: seq, before: seq + 1, limit: 1, looks: 1 };
+      const one = { ...where, from: seq, before: seq + 1, limit: 1, scanMax: 1 };
       const request = { kind: "find", ...one, state: null, filter: {}, ...wanted } as const;
       const [item] = (await this.#ask(request, timing)).items;
       if (item !== undefined) return { item: shownItem(item, at), at, seq };
@@ -330,13 +330,13 @@ export class Search {
       ahead: { count, isAll },
       held: isReady ? this.#blockers(at.queue) : [],
     });
-    return { id: askedId, item, ahead: count, isAllAhead: isAll, why };
+    return { id: askedId, item, ahead: count, isAheadExact: isAll, why };
   }
 
   /** Why ready items of a queue are not leased, as sentences. */
   #blockers(queue: LogicalQueue): string[] {
     const { findings } = this.#options.healthMonitor.explain(queue);
-    return findings.filter(({ what }) => blocking.has(what)).map(({ text }) => text);
+    return findings.filter(({ kind }) => blocking.has(kind)).map(({ text }) => text);
   }
 
   /** `null` = this shard did not issue the id, or keeps no history. */
@@ -368,7 +368,7 @@ export class Search {
   #eventOf({ slot, seq, what, at, by }: HistoryEvent): api.ItemEvent {
     const owner = this.#options.catalog.ownerAt(slot);
     const [queue, partition] = [owner?.queue.definition.name ?? "", owner?.partition ?? null];
-    return { at, what, by, id: this.#idOf({ slot, seq }), queue, partition };
+    return { at, kind: what, holder: by, id: this.#idOf({ slot, seq }), queue, partition };
   }
 
   #idOf(place: Pick<HistoryEvent, "slot" | "seq">): string {
@@ -387,7 +387,7 @@ export class Search {
    * or in that queue's dead queue.
    */
   async #formerly(id: string, followed: FollowedItem | null): Promise<Explained | null> {
-    const end = followed?.events.at(-1)?.what;
+    const end = followed?.events.at(-1)?.kind;
     if (end !== undefined && isOver(end)) return null;
     const last = followed?.last ?? null;
     if (last !== null && last.id !== id) {
@@ -415,20 +415,20 @@ const noPayload = { payloadHead: 0 };
 
 /** For an id that names nothing here, or nothing that the caller may see. */
 export function notFound(id: string): api.ItemExplained {
-  const why = "No item has this id: it was completed or removed, it moved on, or it never was.";
-  const nothing = { item: null, ahead: 0, isAllAhead: true, history: [], historySince: null };
+  const why = "No item has this id: it was completed, removed or requeued, or never existed.";
+  const nothing = { item: null, ahead: 0, isAheadExact: true, history: [], historySince: null };
   return { id, ...nothing, why: [why] };
 }
 
-const ends: { readonly [what in api.ItemEventKind]?: string } = {
+const ends: { readonly [kind in api.ItemEventKind]?: string } = {
   completed: "was completed",
   removed: "was removed",
-  discarded: "was given up, without a dead queue to go to",
-  damaged: "was set aside, as it is damaged",
+  discarded: "was removed because there is no dead queue",
+  damaged: "was quarantined because it is damaged",
 };
 
-function isOver(what: api.ItemEventKind): boolean {
-  return ends[what] !== undefined;
+function isOver(kind: api.ItemEventKind): boolean {
+  return ends[kind] !== undefined;
 }
 
 /** For an item that no longer exists, if the history contains its end. */
@@ -436,10 +436,10 @@ function ending(
   last: api.ItemEvent | undefined,
   now: number,
 ): Pick<api.ItemExplained, "why"> | null {
-  const end = last && ends[last.what];
+  const end = last && ends[last.kind];
   if (last === undefined || end === undefined) return null;
   const ago = formatDuration(Math.max(0, now - last.at));
-  const by = last.by === "" ? "" : ` by ${last.by}`;
+  const by = last.holder === "" ? "" : ` by ${last.holder}`;
   return { why: [`It ${end}${by}, ${ago} ago.`] };
 }
 
@@ -540,8 +540,8 @@ function readPivot(text: string): Pivot {
 const deathsInWords = {
   failed: (attempts: number) =>
     `its ${attempts} ${attempts === 1 ? "attempt was" : "attempts were"} used up`,
-  expired: () => "its time was over",
-  rejected: () => "it was given up",
+  expired: () => "it expired",
+  rejected: () => "it was rejected",
 };
 
 function ordinal(count: number): string {
@@ -580,7 +580,7 @@ function reasonsOf(
     );
   }
   if (item.state === "scheduled" && item.enqueueAt !== null) {
-    const by = item.attempts > 0 ? "It was given back, and is" : "Its producer scheduled it; it is";
+    const by = item.attempts > 0 ? "It was requeued, and is" : "Its producer scheduled it; it is";
     why.push(`${by} offered ${left(item.enqueueAt)}.`);
   }
   if (item.state === "ready") {
@@ -597,7 +597,6 @@ function reasonsOf(
     why.push(`It died in '${past.queue ?? ""}': ${told}.`);
   }
   if (past.reason !== undefined) why.push(`The last reason given was: ${past.reason}`);
-  if (item.id !== id)
-    why.push(`It has another id by now; it was produced as ${past.origin ?? id}.`);
+  if (item.id !== id) why.push(`It now has another id; it was produced as ${past.origin ?? id}.`);
   return why;
 }

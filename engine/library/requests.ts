@@ -228,7 +228,7 @@ export const requests = {
   }),
   advance: object<api.AdvanceOptions>({ handlerTimeoutMs: optional(number) }),
   payloadRange: object<api.PayloadRange>({
-    payloadFrom: optional(number),
+    payloadOffset: optional(number),
     payloadLimit: optional(number),
   }),
   redrive: object<api.RedriveRequest>({ ...task, to: optional(text) }),

@@ -71,7 +71,7 @@ test("createQueue, ensureQueue: optional settings have defaults", async () => {
   expect(engine.queueInfo("bare")).toMatchObject(defaults);
   expect(await engine.ensureQueue({ ...timeouts, name: "orders" })).toEqual({});
   expect(await engine.ensureQueue({ ...timeouts, name: "orders", maxAttempts: 5 })).toEqual({
-    maxAttempts: { asked: 5, is: 3 },
+    maxAttempts: { requested: 5, actual: 3 },
   });
   const short = { name: "short" } as unknown as Parameters<typeof engine.createQueue>[0];
   await expect(engine.createQueue(short)).rejects.toThrow("leaseTimeoutMs is required");

@@ -269,7 +269,7 @@ export type HealthWord =
   | "empty";
 
 export interface Finding {
-  readonly what: FindingWord;
+  readonly kind: FindingWord;
   readonly since: number;
   /** The number of items or partitions that the finding concerns. */
   readonly count: number;
@@ -291,7 +291,7 @@ export interface WaitingClient {
   readonly since: number;
   readonly batchSize: number;
   /** Position in the line, from 1; 0 = being served. */
-  readonly place: number;
+  readonly position: number;
 }
 
 export interface HoldingClient {
@@ -306,8 +306,8 @@ export interface QueueClients {
   readonly queue: string;
   readonly asOf: number;
   /** The total, whatever the limit. */
-  readonly askingCount: number;
-  readonly asking: readonly WaitingClient[];
+  readonly waitingCount: number;
+  readonly waiting: readonly WaitingClient[];
   readonly holdingCount: number;
   readonly holding: readonly HoldingClient[];
   /** A shard did not reply, so holders may be missing. */
@@ -359,7 +359,7 @@ export interface ShardGlance {
 
 /** A condition that needs a person's attention. */
 export interface Alarm {
-  readonly what: FindingWord | "items_damaged" | "items_miscounted";
+  readonly kind: FindingWord | "items_damaged" | "items_miscounted";
   readonly since: number | null;
   readonly count: number;
   /** `""` = the alarm concerns a shard. */
@@ -511,8 +511,8 @@ export interface FindRequest {
 /** A page of results; it may be empty although more follow. */
 export interface Found<T> {
   readonly found: readonly T[];
-  /** Items examined. */
-  readonly looked: number;
+  /** Items scanned. */
+  readonly scanned: number;
   /** `""` = this is the last page. */
   readonly nextPivot: string;
 }
@@ -530,7 +530,7 @@ export interface FoundItem extends StoredItem {
 /** A range of bytes of a payload. */
 export interface PayloadRange {
   /** Offset of the first byte; absent = 0. */
-  readonly payloadFrom?: number;
+  readonly payloadOffset?: number;
   /** The most bytes; absent = to the end. */
   readonly payloadLimit?: number;
 }
@@ -641,9 +641,9 @@ export type ItemEventKind =
 /** An event of an item, under the id that the item had then. */
 export interface ItemEvent {
   readonly at: number;
-  readonly what: ItemEventKind;
+  readonly kind: ItemEventKind;
   /** The client that held it; `""` = none, or unknown. */
-  readonly by: string;
+  readonly holder: string;
   readonly id: string;
   /** `""` = the queue no longer exists. */
   readonly queue: string;
@@ -655,9 +655,9 @@ export interface ItemExplained {
   readonly id: string;
   /** `null` = not found. */
   readonly item: FoundItem | null;
-  /** For a ready item: items ahead of it in its partition; a lower bound unless `isAllAhead`. */
+  /** For a ready item: items ahead of it in its partition; a lower bound unless `isAheadExact`. */
   readonly ahead: number;
-  readonly isAllAhead: boolean;
+  readonly isAheadExact: boolean;
   /** Sentences, the most important first. */
   readonly why: readonly string[];
   /** The events still in memory. */

@@ -91,11 +91,11 @@ export const limits = {
   /** Waiting leases per server, divided among its shards; each costs about 5 kB. */
   waitingLeasesMax: 10_000,
   /** Items that a find examines per call. */
-  findLooksMax: 100_000,
+  findScannedMax: 100_000,
   /** Groups per page; each may carry a reason of 1 kB. */
   groupsMax: 1_000,
   /** Items that a find examines per turn. */
-  findTurnLooks: 100,
+  findTurnScanned: 100,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,
   /** An offset in a payload: an `int32` in protobuf, larger than any payload. */

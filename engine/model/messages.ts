@@ -137,7 +137,7 @@ export type Value =
   /** `next`: the number to continue from; `null` = nothing is left. */
   | {
       readonly kind: "found";
-      readonly looked: number;
+      readonly scanned: number;
       readonly next: number | null;
       readonly items: readonly MatchedItem[];
       readonly groups: readonly Group[];

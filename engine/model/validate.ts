@@ -366,8 +366,8 @@ export function checkPayloadRange(
   range: PayloadRange,
   payloadBytes: number = limits.payloadRangeMax,
 ): void {
-  const { payloadFrom = 0, payloadLimit = 0 } = range;
-  checkWithin("payload from", payloadFrom, { min: 0, max: payloadBytes });
+  const { payloadOffset = 0, payloadLimit = 0 } = range;
+  checkWithin("payload offset", payloadOffset, { min: 0, max: payloadBytes });
   checkWithin("payload limit", payloadLimit, { min: 0, max: limits.payloadRangeMax });
 }
 

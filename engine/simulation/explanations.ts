@@ -193,8 +193,8 @@ export class Explanations {
       if (!this.#deleted.has(place.name)) this.#checkRecent(look);
       if (isHealthy) this.#checkState(look);
       this.#checkHealth(look);
-      for (const { what } of explained.findings) {
-        this.#options.situations.reached(`a queue is explained: ${what}`);
+      for (const { kind } of explained.findings) {
+        this.#options.situations.reached(`a queue is explained: ${kind}`);
       }
     }
   }
@@ -340,7 +340,7 @@ export class Explanations {
   /** The health is the worst finding; without findings, it depends on items and recent movement. */
   #checkHealth({ explained, known, tally, isHealthy }: Look): void {
     const { queue, findings, health } = explained;
-    const places = findings.map(({ what }) => order.indexOf(what));
+    const places = findings.map(({ kind }) => order.indexOf(kind));
     if (places.some((place, index) => place <= (places[index - 1] ?? -1))) {
       throw new Violation("I18", `the worst finding of ${queue} is not the first`);
     }
@@ -400,7 +400,7 @@ export class Explanations {
 }
 
 function finding({ findings }: Explanation, word: FindingWord): Finding | undefined {
-  return findings.find(({ what }) => what === word);
+  return findings.find(({ kind }) => kind === word);
 }
 
 /** The finding, after checks that it is allowed, or required. */
@@ -429,7 +429,7 @@ function readyBounds({ ready, held, aside, most }: Tally, isHealthy: boolean): B
 
 function checkCount(queue: string, found: Finding | undefined, { least, most }: Bounds): void {
   if (found === undefined || (found.count >= least && found.count <= most)) return;
-  const reported = `${found.what} of ${queue} counts ${found.count}, expected ${least} to ${most}`;
+  const reported = `${found.kind} of ${queue} counts ${found.count}, expected ${least} to ${most}`;
   throw new Violation("I18", reported);
 }
 
@@ -444,12 +444,12 @@ function checkNext(
   { first, isAll, now }: { readonly first: number; readonly isAll: boolean; readonly now: number },
 ): void {
   if (found === undefined) return;
-  const { what, nextAt } = found;
+  const { kind, nextAt } = found;
   const isRight = nextAt === null ? first === Infinity : nextAt <= first && nextAt > now;
   if (isRight && (!isAll || nextAt === first)) return;
-  throw new Violation("I18", `${what} of ${queue} may end at ${nextAt}, expected ${first}`);
+  throw new Violation("I18", `${kind} of ${queue} may end at ${nextAt}, expected ${first}`);
 }
 
-function wordOf({ what }: Finding): HealthWord {
-  return what === "at_leased_max" || what === "at_lease_rate" ? "at_limit" : what;
+function wordOf({ kind }: Finding): HealthWord {
+  return kind === "at_leased_max" || kind === "at_lease_rate" ? "at_limit" : kind;
 }

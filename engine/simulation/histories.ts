@@ -171,8 +171,8 @@ export class Histories {
   }
 
   #note(history: readonly ItemEvent[]): void {
-    const is = (word: ItemEventKind): boolean => history.some(({ what }) => what === word);
-    if (history[0]?.what !== "produced")
+    const is = (word: ItemEventKind): boolean => history.some(({ kind }) => kind === word);
+    if (history[0]?.kind !== "produced")
       this.#situations.reached("a history has lost its beginning");
     else if (is("completed"))
       this.#situations.reached("a history is reported from beginning to end");
@@ -197,20 +197,20 @@ function keyOf(payload: Payload): string {
  * client may know a later id of a dead item, because a lease without an answer has requeued it.
  */
 function isReported(event: ItemEvent, { id, what, by }: ReportedHistory): boolean {
-  if (what === "dead") return event.what === what;
-  const isSo = event.what === what && (by === null || event.by === by);
-  return event.id === id && (isSo || (what === "retried" && event.what === "damaged"));
+  if (what === "dead") return event.kind === what;
+  const isSo = event.kind === what && (by === null || event.holder === by);
+  return event.id === id && (isSo || (what === "retried" && event.kind === "damaged"));
 }
 
 function checkLife(id: string, history: readonly ItemEvent[]): void {
   for (const [index, event] of history.entries()) {
     const before = history[index - 1];
     if (before === undefined) continue;
-    const reported = `${id} was ${before.what} at ${before.at}, then ${event.what} at ${event.at}`;
-    if (event.at < before.at || !nexts[before.what].includes(event.what)) {
+    const reported = `${id} was ${before.kind} at ${before.at}, then ${event.kind} at ${event.at}`;
+    if (event.at < before.at || !nexts[before.kind].includes(event.kind)) {
       throw new Violation("I21", reported);
     }
-    const isOther = event.what !== "discarded" && changing.includes(before.what);
+    const isOther = event.kind !== "discarded" && changing.includes(before.kind);
     if ((event.id !== before.id) !== isOther)
       throw new Violation("I21", `${reported}, as ${event.id}`);
   }

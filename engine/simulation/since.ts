@@ -38,42 +38,42 @@ export class SinceWhen {
 
   look({ queue, asOf, findings }: Explanation, isHealthy: boolean): void {
     for (const one of findings) this.#check(queue, one, asOf);
-    for (const [what, past] of this.#past) {
-      if (findings.some((one) => one.what === what)) continue;
-      this.#past.set(what, { ...past, endedAt: past.endedAt ?? asOf });
+    for (const [kind, past] of this.#past) {
+      if (findings.some((one) => one.kind === kind)) continue;
+      this.#past.set(kind, { ...past, endedAt: past.endedAt ?? asOf });
     }
     this.#looks.push(asOf);
     while ((this.#looks[1] ?? asOf) < asOf - gapMs) this.#looks.shift();
     if (isHealthy) this.#calmAt = asOf;
   }
 
-  #check(queue: string, { what, since: reported }: Finding, asOf: number): void {
-    const since = what === "backlog_growing" ? reported + rise.ms : reported;
-    const past = this.#past.get(what);
-    this.#past.set(what, { since, endedAt: null });
-    if (since > asOf) throw new Violation("I18", `${what} of ${queue} begins at ${since}`);
-    if (byPlace.includes(what) || (since === past?.since && this.#continues(what, past))) return;
+  #check(queue: string, { kind, since: reported }: Finding, asOf: number): void {
+    const since = kind === "backlog_growing" ? reported + rise.ms : reported;
+    const past = this.#past.get(kind);
+    this.#past.set(kind, { since, endedAt: null });
+    if (since > asOf) throw new Violation("I18", `${kind} of ${queue} begins at ${since}`);
+    if (byPlace.includes(kind) || (since === past?.since && this.#continues(kind, past))) return;
     // After a start, a pause counts from the latest change of the queue.
-    if (past === undefined && what === "paused") return;
+    if (past === undefined && kind === "paused") return;
     const isNew = past === undefined || past.endedAt !== null;
-    const least = isNew && later.includes(what) ? (past?.since ?? 0) : this.#leastOf(what, isNew);
+    const least = isNew && later.includes(kind) ? (past?.since ?? 0) : this.#leastOf(kind, isNew);
     if (since >= least) return;
     const before = past === undefined ? "" : `, before since ${past.since} until ${past.endedAt}`;
-    const text = `${what} of ${queue} is reported since ${since}, not before ${least}${before}`;
+    const text = `${kind} of ${queue} is reported since ${since}, not before ${least}${before}`;
     throw new Violation("I18", text);
   }
 
   /** The earliest possible beginning of a finding. */
-  #leastOf(what: FindingWord, isNew: boolean): number {
+  #leastOf(kind: FindingWord, isNew: boolean): number {
     const [first = 0] = this.#looks;
     const last = this.#looks.at(-1) ?? first;
-    if (what === "paused") return this.#calmAt;
-    const least = isNew && bridging.includes(what) ? first : last;
-    return what === "backlog_growing" ? least - rise.noticedMs : least;
+    if (kind === "paused") return this.#calmAt;
+    const least = isNew && bridging.includes(kind) ? first : last;
+    return kind === "backlog_growing" ? least - rise.noticedMs : least;
   }
 
   /** Whether the finding may be the earlier one; calls to explain items evaluate findings too. */
-  #continues(what: FindingWord, { endedAt }: PastFinding): boolean {
-    return endedAt === null || bridging.includes(what);
+  #continues(kind: FindingWord, { endedAt }: PastFinding): boolean {
+    return endedAt === null || bridging.includes(kind);
   }
 }

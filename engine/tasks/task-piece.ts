@@ -34,17 +34,17 @@ export interface TaskPiece {
   readonly filter: Filter;
   /** The most items to change, and to examine. */
   readonly limit: number;
-  readonly looks: number;
+  readonly scanMax: number;
 }
 
 export const taskPiece: Operation<TaskPiece> = {
   phase: "within",
-  weight: ({ looks }) => looks,
+  weight: ({ scanMax }) => scanMax,
   planReads({ memory, items, scheduled }, requests) {
     for (const request of requests) {
       const spans = spansOf(progressOf(memory, request.taskId), request);
       const payloadBytes = Math.ceil(limits.turnBytesMax / spans.length);
-      const limit = { items: request.looks, payloadBytes };
+      const limit = { items: request.scanMax, payloadBytes };
       for (const [at, { slot, aside, next: from, before }] of spans.entries()) {
         const name = pageName(request, at);
         (aside ? scheduled : items).push({ name, slot, from, before, limit });
@@ -55,7 +55,12 @@ export const taskPiece: Operation<TaskPiece> = {
 };
 
 /** Changes nothing and returns the progress. */
-export const nothingMore = { deed: { action: "delete" }, filter: {}, limit: 0, looks: 0 } as const;
+export const nothingMore = {
+  deed: { action: "delete" },
+  filter: {},
+  limit: 0,
+  scanMax: 0,
+} as const;
 
 function progressOf(memory: Memory, taskId: string): Progress {
   const text = memory.tasks.get(taskId);
@@ -65,13 +70,13 @@ function progressOf(memory: Memory, taskId: string): Progress {
 /** The spans of a piece: several if they are short, so that ids do not need a commit each. */
 function spansOf(
   { spans }: Progress,
-  { limit, looks }: Pick<TaskPiece, "limit" | "looks">,
+  { limit, scanMax }: Pick<TaskPiece, "limit" | "scanMax">,
 ): readonly TaskSpan[] {
   const taken: TaskSpan[] = [];
   let numbers = 0;
   for (const span of spans.slice(0, Math.min(limit, limits.taskPieceSpans))) {
     numbers += span.before - span.next;
-    if (taken.length > 0 && numbers > looks) break;
+    if (taken.length > 0 && numbers > scanMax) break;
     taken.push(span);
   }
   return taken;

@@ -326,7 +326,7 @@ export class Tasks {
     const { filter, perSecond } = running.definition;
     const most =
       perSecond === 0 ? limits.taskPieceItems : Math.min(perSecond, limits.taskPieceItems);
-    const wanted = { limit: Math.min(left, most), looks: limits.taskPieceItems };
+    const wanted = { limit: Math.min(left, most), scanMax: limits.taskPieceItems };
     await this.#askPiece(running, { deed: deedOf(running.definition), filter, ...wanted });
   }
 
@@ -433,7 +433,7 @@ const done = {
   redrive: "moved",
   promote: "promoted",
   reject: "rejected",
-  retry: "given back",
+  retry: "retried",
   delete: "removed",
 } as const satisfies Record<api.TaskAction, string>;
 

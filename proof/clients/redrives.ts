@@ -64,7 +64,7 @@ export class Redriver {
     if (stored?.status !== 200) return;
     this.#produced.push(...numbers);
     await client.connect();
-    const one = { queue_name, to: target.queue_name, filter: {}, limit: 1 };
+    const one = { queue_name, to_queue: target.queue_name, filter: {}, limit: 1 };
     const begun = await client.call("/v1/queue.redrive", one);
     if (begun?.status === 200) this.#taskIds.push((begun.body as { task_id: string }).task_id);
     else if (begun === null || begun.status >= 500) this.#unknown += 1;

@@ -105,7 +105,9 @@ test("key file: the use of a key is reported, and survives a reload", () => {
   const digest = one.line.slice(0, 8);
   const all = { roles: ["admin"], queues: ["*"] };
   const rights = { ...all, rights: [all] };
-  expect(keys.infos).toEqual([{ digest, name: "one", ...rights, last_used_at: null, refusals: 0 }]);
+  expect(keys.infos).toEqual([
+    { digest, name: "one", ...rights, last_used_at: null, denied_calls: 0 },
+  ]);
   const before = Date.now();
   const known = keys.find(one.key);
   if (known === null) throw new Error("the key is not known");
@@ -113,15 +115,15 @@ test("key file: the use of a key is reported, and survives a reload", () => {
   file.replace(`${two.line.slice(0, 64)}  role=read queues=a*  two\n${one.line}\n`);
   file.pass(1_000);
   const [second, first] = keys.infos;
-  expect(second).toMatchObject({ name: "two", roles: ["read"], queues: ["a*"], refusals: 0 });
-  expect(first).toMatchObject({ digest, refusals: 2 });
+  expect(second).toMatchObject({ name: "two", roles: ["read"], queues: ["a*"], denied_calls: 0 });
+  expect(first).toMatchObject({ digest, denied_calls: 2 });
   expect(first?.last_used_at).toEndWith(".000Z");
   expect(Date.parse(first?.last_used_at ?? "")).toBeGreaterThan(before - 1_000);
   expect(JSON.stringify(keys.infos)).not.toContain(one.line.slice(0, 9));
 });
 
 test("key file: the keys of several threads are one list with their combined use", () => {
-  const info = { digest: "1", name: "a", roles: [], queues: [], rights: [], refusals: 1 };
+  const info = { digest: "1", name: "a", roles: [], queues: [], rights: [], denied_calls: 1 };
   const [early, late] = ["2026-03-01T12:00:00.000Z", "2026-03-01T12:00:01.000Z"];
   const other = { ...info, digest: "2", last_used_at: null };
   expect(
@@ -131,8 +133,8 @@ test("key file: the keys of several threads are one list with their combined use
       [{ ...info, last_used_at: late }],
     ]),
   ).toEqual([
-    { ...info, last_used_at: late, refusals: 3 },
-    { ...other, refusals: 2 },
+    { ...info, last_used_at: late, denied_calls: 3 },
+    { ...other, denied_calls: 2 },
   ]);
 });
 

@@ -79,7 +79,7 @@ export class KeyFile {
       name,
       ...rightsReply({ rights }),
       last_used_at: use.lastUsedAt === null ? null : toSecond(use.lastUsedAt),
-      refusals: use.deniedCount,
+      denied_calls: use.deniedCount,
     }));
   }
 
@@ -127,8 +127,11 @@ export function mergedInfos(threads: readonly (readonly KeyInfo[])[]): readonly 
         .filter((at) => at !== null)
         .toSorted()
         .toReversed();
-      const refusals = before.refusals + info.refusals;
-      merged.set(info.digest, { ...before, last_used_at: last, refusals });
+      merged.set(info.digest, {
+        ...before,
+        last_used_at: last,
+        denied_calls: before.denied_calls + info.denied_calls,
+      });
     }
   }
   return [...merged.values()];

@@ -1120,7 +1120,7 @@ describe("pages", () => {
     let lost = 1;
     await using server = await setup({ lostCommits: new LostCommits(() => lost) });
     const alarms = async () => (await server.ok("overview", {})).alarms;
-    const alarm = { what: "commits_lost", since: null, count: 1, queue_name: "", shard: -1 };
+    const alarm = { kind: "commits_lost", since: null, count: 1, queue_name: "", shard: -1 };
     expect(await alarms()).toEqual([
       { ...alarm, text: "A commit that had been acknowledged was lost by the database, at least." },
     ]);

@@ -84,7 +84,7 @@ test("find: items in any state, in order, with the requested part of their paylo
     ["ready", "ready", 7],
     ["scheduled", "later", 5],
   ]);
-  expect(reply).toMatchObject({ looked_at: 5, next_pivot: "" });
+  expect(reply).toMatchObject({ scanned: 5, next_pivot: "" });
   expect(textsOf(await found(app, orders))).toEqual(["", "", "", "", ""]);
 });
 
@@ -155,8 +155,8 @@ test("groups: counts per reason, largest first, with instants and a sample", asy
   const { app } = await setup();
   await using _ = app;
   const at = instant(start + minute);
-  const { groups, looked_at, next_pivot } = await app.ok("groupItems", { ...dead, by: "reason" });
-  expect({ groups, looked_at, next_pivot }).toEqual({
+  const { groups, scanned, next_pivot } = await app.ok("groupItems", { ...dead, by: "reason" });
+  expect({ groups, scanned, next_pivot }).toEqual({
     groups: [
       { value: card, count: 2, first_at: at, last_at: at, sample_id: expect.any(String) },
       {
@@ -167,7 +167,7 @@ test("groups: counts per reason, largest first, with instants and a sample", asy
         sample_id: expect.any(String),
       },
     ],
-    ...{ looked_at: 3, next_pivot: "" },
+    ...{ scanned: 3, next_pivot: "" },
   });
   const [sample] = await found(app, { ...dead, filter: { reason: groups[0]?.value ?? "" } });
   expect(sample?.id).toBe(groups[0]?.sample_id);
@@ -207,9 +207,9 @@ test("get: a payload in pieces, each with the size of all of it, in both encodin
   await using _ = app;
   const id = String((await found(app, dead))[0]?.id);
   const pieces: unknown[] = [];
-  for (const payload_from of [0, 4]) {
+  for (const payload_offset of [0, 4]) {
     const { payload, payload_bytes } = await app.ok("getItem", {
-      ...{ id, payload_from, payload_limit: 4 },
+      ...{ id, payload_offset, payload_limit: 4 },
     });
     pieces.push([atob(payload), payload_bytes]);
   }
@@ -217,14 +217,14 @@ test("get: a payload in pieces, each with the size of all of it, in both encodin
     ["card", 6],
     [" 1", 6],
   ]);
-  const range = { payload_from: 1, payload_limit: 0 };
+  const range = { payload_offset: 1, payload_limit: 0 };
   expect(await inProtobuf(app, "getItem", { id, ...range })).toMatchObject({
     ...{ code: 200, body: { payload: "", payload_bytes: 6 } },
   });
-  const rest = await inProtobuf(app, "getItem", { id, payload_from: 5 });
+  const rest = await inProtobuf(app, "getItem", { id, payload_offset: 5 });
   expect(rest.body).toMatchObject({ payload: btoa("1"), payload_bytes: 6 });
-  const beyond = await app.call("getItem", { id, payload_from: 7 });
-  expect(plain(beyond)).toEqual(refused(400, "payload from is invalid; expected 0 to 6, got 7"));
+  const beyond = await app.call("getItem", { id, payload_offset: 7 });
+  expect(plain(beyond)).toEqual(refused(400, "payload offset is invalid; expected 0 to 6, got 7"));
 });
 
 test("find: items by holder; items that are not leased have none", async () => {
@@ -245,22 +245,22 @@ test("explain: finds an item by any id that it had, also after it is gone", asyn
   const [first] = await found(app, dead);
   const explained = await app.ok("explainItem", { id: String(ids[0]) });
   expect(explained).toMatchObject({
-    ...{ id: String(ids[0]), item: first as FoundItem, ahead: 0, ahead_is_all: true },
+    ...{ id: String(ids[0]), item: first as FoundItem, ahead: 0, ahead_is_exact: true },
     why: [
       "It is ready, with 0 ahead of it in partition 0.",
-      "It died in 'orders': it was given up.",
+      "It died in 'orders': it was rejected.",
       "The last reason given was: order 4711: no card",
-      `It has another id by now; it was produced as ${ids[0]}.`,
+      `It now has another id; it was produced as ${ids[0]}.`,
     ],
     history_since: instant(start),
   });
   const at = instant(start + minute);
   const here = { id: String(ids[0]), queue_name: "orders", partition: 0 };
   expect(explained.history).toEqual([
-    { at: instant(start), what: "produced", ...here, by: "" },
-    { at, what: "leased", ...here, by: expect.any(String) },
-    { at, what: "retried", ...here, by: expect.any(String) },
-    { at, what: "dead", id: String(first?.id), queue_name: "dead", partition: 0, by: "" },
+    { at: instant(start), kind: "produced", ...here, holder: "" },
+    { at, kind: "leased", ...here, holder: expect.any(String) },
+    { at, kind: "retried", ...here, holder: expect.any(String) },
+    { at, kind: "dead", id: String(first?.id), queue_name: "dead", partition: 0, holder: "" },
   ]);
   await app.ok("deleteItems", { ...dead, partition: 0, ids: [String(first?.id)] });
   const gone = await app.ok("explainItem", { id: String(first?.id) });
@@ -365,9 +365,9 @@ const rejected: readonly [OperationId, object, number, string][] = [
   ],
   [
     "getItem",
-    { id: unknownId, payload_from: -1 },
+    { id: unknownId, payload_offset: -1 },
     400,
-    "payload from is invalid; expected 0 to 2147483647, got -1",
+    "payload offset is invalid; expected 0 to 2147483647, got -1",
   ],
   [
     "getItem",

@@ -61,12 +61,12 @@ test.each([1, 2])(
         action: "redrive",
         state: "done",
         ...dead,
-        to: "",
+        to_queue: "",
         holder: "",
         filter: {},
         per_second: 0,
       },
-      ...{ matched: 3, moved: 3, skipped: 0, by: "" },
+      ...{ matched: 3, moved: 3, skipped: 0, key_name: "" },
       ...{ created_at: instant(start), ended_at: expect.any(String) },
     });
     expect(await texts(app, "orders")).toEqual(["a", "b", "c"]);
@@ -85,7 +85,10 @@ test("redrive: by filter, by ids, and to another queue", async () => {
   expect(await texts(app, "orders")).toEqual(["a", "b"]);
   const { items } = await app.ok("findItems", dead);
   const ids = [String(items[0]?.id), unknownId];
-  expect(await ended(app, { ...dead, ids, to: "other" })).toMatchObject({ moved: 1, to: "other" });
+  expect(await ended(app, { ...dead, ids, to_queue: "other" })).toMatchObject({
+    moved: 1,
+    to_queue: "other",
+  });
   expect(await texts(app, "other")).toEqual(["c"]);
 });
 
@@ -239,7 +242,7 @@ test("tasks: the 101st at once is refused until another has ended", async () => 
   await using app = await setup();
   const tasks: string[] = [];
   for (let count = 0; count < 100; count += 1) {
-    const { task_id } = await app.ok("redrive", { ...dead, to: "dead", per_second: 1 });
+    const { task_id } = await app.ok("redrive", { ...dead, to_queue: "dead", per_second: 1 });
     tasks.push(task_id);
   }
   expect(new Set(tasks).size).toBe(100);
@@ -265,10 +268,13 @@ test("tasks: a task ends if its queue is deleted", async () => {
 test("tasks: a task fails if its destination is deleted, and the remaining items stay", async () => {
   await using app = await setup();
   await app.create("other");
-  const { task_id } = await app.ok("redrive", { ...dead, to: "other", per_second: 1 });
+  const { task_id } = await app.ok("redrive", { ...dead, to_queue: "other", per_second: 1 });
   expect((await app.call("deleteQueue", { queue_name: "other", force: true })).code).toBe(200);
   await app.advance(minute);
-  expect(await app.ok("taskInfo", { task_id })).toMatchObject({ state: "failed", to: "other" });
+  expect(await app.ok("taskInfo", { task_id })).toMatchObject({
+    state: "failed",
+    to_queue: "other",
+  });
   expect(await texts(app, "dead")).not.toEqual([]);
 });
 
@@ -285,7 +291,12 @@ const long = "x".repeat(2_049);
 const rejected: readonly [OperationId, object, number, string][] = [
   ["redrive", {}, 400, "queue_name is required"],
   ["redrive", { queue_name: "none" }, 400, "queue does not exist; no such queue named 'none'"],
-  ["redrive", { ...dead, to: "none" }, 400, "queue does not exist; no such queue named 'none'"],
+  [
+    "redrive",
+    { ...dead, to_queue: "none" },
+    400,
+    "queue does not exist; no such queue named 'none'",
+  ],
   ["redrive", { ...dead, limit: 0 }, 400, "limit is invalid; cannot be less than 1"],
   ["redrive", { ...dead, limit: -1 }, 400, "limit is invalid; cannot be less than 1"],
   ["redrive", { ...dead, per_second: 0 }, 400, "per second is invalid; cannot be less than 1"],

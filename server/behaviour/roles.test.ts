@@ -97,7 +97,7 @@ const outcome = ({ code, body }: { code: number; body: { reason?: string } }) =>
 /** Changes to the examples: a lease does not wait, and some keys must name the target queue. */
 const changes: { readonly [Id in OperationId]?: object } = {
   lease: { request_timeout: "10ms" },
-  redrive: { to: "orders" },
+  redrive: { to_queue: "orders" },
   // `complete` needs another role, and each output needs rights for its own queue.
   transact: { complete: [], produce: [{ queue_name: "orders", items: [{ utf8: "a" }] }] },
 };
@@ -221,7 +221,7 @@ test("a key for some queues gets neither names nor counts of other queues", asyn
   await server.call("anna", "retry", retry);
   const many = Array.from({ length: 1_000 }, () => ({ utf8: "a" }));
   await server.call("anna", "produce", { ...timed, items: many });
-  const slow = { queue_name: "orders", to: "other", per_second: 1 };
+  const slow = { queue_name: "orders", to_queue: "other", per_second: 1 };
   const { task_id } = (await server.call("anna", "redrive", slow)).body;
   const replies = async (by: Name) => {
     const queue_name = "orders";
@@ -251,7 +251,7 @@ test("a key for some queues gets neither names nor counts of other queues", asyn
   expect(named(await replies("prometheus"))).toEqual([0, 1, 2, 3, 5, 6, 9]);
   const shown = await replies("viewer");
   expect(named(shown)).toEqual([]);
-  expect(JSON.parse(shown[0] ?? "")).toMatchObject({ queue_name: "orders", to: "" });
+  expect(JSON.parse(shown[0] ?? "")).toMatchObject({ queue_name: "orders", to_queue: "" });
   expect(JSON.parse(shown[4] ?? "")).toMatchObject({ dead_letter: 0 });
   expect(shown[5]).toContain("1 item died within the last hour and went to the dead queue");
   const reject = { queue_name: "orders", action: "reject", filter: {}, dry_run: true };
@@ -322,14 +322,14 @@ test("whoami: returns the rights of the key, or all rights if none is required",
   expect((await open.call(null, "listKeys", {})).body).toEqual({ items: [] });
 });
 
-test("server.keys: rights, last use and refusals of each key, with a part of its digest", async () => {
+test("server.keys: rights, last use and denied calls of each key, with a part of its digest", async () => {
   await using server = await setup();
   for (const id of ["listQueues", "inspect", "inspect"] as const) {
     await server.call("checkout", id, operations[id].example);
   }
   const { items } = (await server.call("anna", "listKeys", {})).body;
-  const used = items.map(({ name, last_used_at, refusals }: Record<string, unknown>) => [
-    ...[name, last_used_at !== null, refusals],
+  const used = items.map(({ name, last_used_at, denied_calls }: Record<string, unknown>) => [
+    ...[name, last_used_at !== null, denied_calls],
   ]);
   const expected = Object.keys(keyRights).map((name) => [
     ...[name, ["anna", "checkout"].includes(name), name === "checkout" ? 3 : 0],
@@ -383,8 +383,8 @@ test("history: a key sees the events of an item in its own queues only", async (
       async (name) => (await server.call(name, "explainItem", { id })).body,
     ),
   );
-  const eventsOf = ({ history }: { history: readonly { what: string }[] }) =>
-    history.map(({ what }) => what);
+  const eventsOf = ({ history }: { history: readonly { kind: string }[] }) =>
+    history.map(({ kind }) => kind);
   expect([eventsOf(one), one.item]).toEqual([["produced", "leased", "retried"], undefined]);
   expect(one.history_since).toBe(all.history_since);
   expect([eventsOf(all), all.item.queue_name]).toEqual([[...eventsOf(one), "dead"], "other"]);
@@ -427,7 +427,7 @@ test("a key has each role for the queues listed with it", async () => {
   expect(items.map(({ queue_name }: { queue_name: string }) => queue_name)).toEqual([
     ...["orders-dead", "other"],
   ]);
-  const slow = { queue_name: "other", to: "orders-dead", per_second: 1 };
+  const slow = { queue_name: "other", to_queue: "orders-dead", per_second: 1 };
   const { task_id } = (await server.call("anna", "redrive", slow)).body;
   expect((await server.call("more", "taskInfo", { task_id })).code).toBe(200);
   expect(outcome(await server.call("more", "cancelTask", { task_id }))).toBe("not_allowed");
@@ -528,23 +528,23 @@ test("overview: a key for some queues sees only their tasks", async () => {
 
 test("redrive: needs a key that administers both queues", async () => {
   await using server = await setup();
-  const redrive = { queue_name: "orders-dead", to: "orders" };
+  const redrive = { queue_name: "orders-dead", to_queue: "orders" };
   for (const name of ["viewer", "worker", "checkout", "both"] as const) {
     expect(outcome(await server.call(name, "redrive", redrive))).toBe("not_allowed");
   }
-  expect(outcome(await server.call("ops", "redrive", { ...redrive, to: "other" }))).toBe(
+  expect(outcome(await server.call("ops", "redrive", { ...redrive, to_queue: "other" }))).toBe(
     "not_allowed",
   );
   const { code, body } = await server.call("ops", "redrive", redrive);
   expect(code).toBe(200);
   const info = await server.call("ops", "taskInfo", { task_id: body.task_id });
-  expect(info.body).toMatchObject({ action: "redrive", by: "ops" });
+  expect(info.body).toMatchObject({ action: "redrive", key_name: "ops" });
 });
 
 test("tasks: a key that administers its queues can cancel one; to others it is unknown", async () => {
   await using server = await setup();
   const begun = async (queue_name: string, to: string): Promise<string> =>
-    (await server.call("anna", "redrive", { queue_name, to })).body.task_id;
+    (await server.call("anna", "redrive", { queue_name, to_queue: to })).body.task_id;
   const own = { task_id: await begun("orders-dead", "orders") };
   for (const name of ["viewer", "worker", "checkout", "both"] as const) {
     expect(outcome(await server.call(name, "cancelTask", own))).toBe("not_allowed");
@@ -577,7 +577,9 @@ test("redrive: a key for some queues has to name the destination", async () => {
     expect({ code, body }).toMatchObject({
       ...{ code: 403, body: { reason: "not_allowed" } },
     });
-    expect(body.message).toBe("key 'ops' is not for all queues; name the destination with 'to'");
+    expect(body.message).toBe(
+      "key 'ops' is not for all queues; name the destination with 'to_queue'",
+    );
   }
   const { body } = await server.call("anna", "inspect", { queue_name: "orders-dead" });
   expect(body).toMatchObject({ queued: 1 });
@@ -679,7 +681,7 @@ test("actions: a dry run is none", async () => {
     ["deleteQueue", { ...dry, force: true }],
     ["clear", { ...dry, retry: true, scheduled: true, queue: true, destructive: true }],
     ["deleteItems", { ...dry, partition: 0, ids: [`1${"z".repeat(26)}`] }],
-    ["redrive", { ...dry, to: "orders" }],
+    ["redrive", { ...dry, to_queue: "orders" }],
     ["repair", { ...dry, action: "delete", filter: {} }],
   ] as const;
   for (const [id, body] of runs) {
@@ -702,10 +704,10 @@ test("actions: a redrive lists its source and destinations, as far as the key ma
   const mortal = { queue_name: "orders", dead_queue: "orders-dead", max_attempts: 1 };
   await server.call("anna", "updateQueue", mortal);
   await server.call("anna", "redrive", { queue_name: "orders-dead" });
-  await server.call("anna", "redrive", { queue_name: "billing", to: "orders" });
+  await server.call("anna", "redrive", { queue_name: "billing", to_queue: "orders" });
   await server.call("anna", "repair", { queue_name: "orders", action: "reject", filter: {} });
   await server.call("anna", "repair", { queue_name: "orders", action: "delete", filter: {} });
-  await server.call("anna", "redrive", { queue_name: "orders-dead", to: "none" });
+  await server.call("anna", "redrive", { queue_name: "orders-dead", to_queue: "none" });
   const actionsFor = async (by: Name, body: object = {}) =>
     (await server.actions(by, body))
       .filter(({ operation }) => operation === "redrive" || operation === "repair")

@@ -28,8 +28,8 @@ test.skipIf(haproxyPath === null)(
       await call(url, "queues.create", { lease_timeout: "1m", expire_timeout: "1h" });
       const waitUntil = async (isReached: (names: readonly string[]) => boolean) => {
         for (;;) {
-          const { asking } = await (await call(url, "queue.clients", {})).json();
-          const names = asking.map(({ client_id }: { client_id: string }) => client_id);
+          const { waiting } = await (await call(url, "queue.clients", {})).json();
+          const names = waiting.map(({ client_id }: { client_id: string }) => client_id);
           if (isReached(names)) return names;
           await Bun.sleep(10);
         }

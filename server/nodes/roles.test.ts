@@ -67,9 +67,9 @@ test("a forwarded call is authorized by the first node, recorded with its key, a
       status: 403,
       reason: "not_allowed",
     });
-    // Each node counts its own refusals.
+    // Each node counts its own denied calls.
     const { items: keys } = await as(anna, node).listKeys({});
-    expect(keys.map(({ name, refusals }) => [name, refusals])).toEqual([
+    expect(keys.map(({ name, denied_calls }) => [name, denied_calls])).toEqual([
       ["anna", 0],
       ["viewer", 1],
     ]);

@@ -97,7 +97,7 @@ export class Audit {
       key,
       operation,
       queue: queue_name,
-      ...(to_queues.length > 0 && { to: to_queues }),
+      ...(to_queues.length > 0 && { to_queues }),
       items,
       code,
     });

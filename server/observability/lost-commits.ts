@@ -53,5 +53,5 @@ export function withLostCommits(
 function alarmOf(count: number): OverviewAlarm {
   const [commits, were] = count === 1 ? ["A commit", "was"] : [`${count} commits`, "were"];
   const text = `${commits} that had been acknowledged ${were} lost by the database, at least.`;
-  return { what: "commits_lost", since: null, count, queue_name: "", shard: -1, text };
+  return { kind: "commits_lost", since: null, count, queue_name: "", shard: -1, text };
 }

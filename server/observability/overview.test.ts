@@ -34,7 +34,7 @@ test("explain: findings with their instants as date-times", async () => {
     health: "paused",
     findings: [
       {
-        what: "paused",
+        kind: "paused",
         since: expect.stringMatching(/^2026-01-01T00:00:00\.\d{3}Z$/),
         count: 1,
         next_at: null,
@@ -52,8 +52,8 @@ test("clients: waiting clients and holders of leases are listed by their client 
   expect(await app.ok("clients", orders)).toEqual({
     queue_name: "orders",
     as_of: instant(start),
-    asking_count: 1,
-    asking: [{ client_id: "worker-2", since: instant(start), batch_size: 5, place: 1 }],
+    waiting_count: 1,
+    waiting: [{ client_id: "worker-2", since: instant(start), batch_size: 5, position: 1 }],
     holding_count: 1,
     holding: [
       {
@@ -223,9 +223,9 @@ test.each([
   [100e9, 4e9, ["disk_low"]],
   [10e9, 0.9e9, ["disk_low"]],
   [0, 0, []],
-])("overview: of %d bytes with %d free the alarms are %j", (disk_bytes, disk_free_bytes, whats) => {
+])("overview: of %d bytes with %d free the alarms are %j", (disk_bytes, disk_free_bytes, kinds) => {
   const { alarms } = repliesOf({ disk_bytes, disk_free_bytes }).replyTo();
-  expect(alarms.map(({ what }: { what: string }) => what)).toEqual(whats);
+  expect(alarms.map(({ kind }: { kind: string }) => kind)).toEqual(kinds);
 });
 
 test("machine: its name, its disk, and the newest complete backup", () => {

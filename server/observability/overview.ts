@@ -88,5 +88,5 @@ function diskAlarms({ disk_bytes, disk_free_bytes }: OverviewMachine): OverviewA
   if (disk_bytes === 0 || !isLow) return [];
   const mib = Math.floor(disk_free_bytes / 2 ** 20).toLocaleString("en-US");
   const text = `The disk that has the stores has ${mib} MiB left.`;
-  return [{ what: "disk_low", since: null, count: 1, queue_name: "", shard: -1, text }];
+  return [{ kind: "disk_low", since: null, count: 1, queue_name: "", shard: -1, text }];
 }

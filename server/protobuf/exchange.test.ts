@@ -506,7 +506,7 @@ test("a count at its bound stays there, and all calls that show its item are ans
     const retry = { ...place, items: ids.map((id) => ({ id, dead })) };
     expect((await call(app, "retry", retry)).code).toBe(200);
   }
-  expect((await call(app, "redrive", { queue_name: "dead", to: "orders" })).code).toBe(200);
+  expect((await call(app, "redrive", { queue_name: "dead", to_queue: "orders" })).code).toBe(200);
   await app.arrive();
   expect(await call(app, "lease", lease)).toMatchObject({
     code: 200,

@@ -42,16 +42,16 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
     async findItems(body) {
       const { queue_name } = body;
       const request = decodeBody(queueCheck(engine, { queue_name }), () => findRequest(body));
-      const { found, looked, nextPivot } = await engine.findItems(request);
-      return await pageOf(found, foundItem, { looked_at: looked, next_pivot: nextPivot });
+      const { found, scanned, nextPivot } = await engine.findItems(request);
+      return await pageOf(found, foundItem, { scanned, next_pivot: nextPivot });
     },
 
     async groupItems(body) {
       const { queue_name } = body;
       const request = decodeBody(queueCheck(engine, { queue_name }), () => groupsRequest(body));
-      const { found, others, looked, nextPivot } = await engine.groupItems(request);
+      const { found, others, scanned, nextPivot } = await engine.groupItems(request);
       const groups = found.map(itemGroup);
-      return { groups, other_items: others, looked_at: looked, next_pivot: nextPivot };
+      return { groups, other_items: others, scanned, next_pivot: nextPivot };
     },
 
     async getItem(body, { identity }) {

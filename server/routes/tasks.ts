@@ -13,7 +13,7 @@ type TaskRoutes = Routes<"redrive" | "repair" | "listTasks" | "taskInfo" | "canc
 export function taskRoutes(engine: Engine<string>): TaskRoutes {
   return {
     async redrive(body, caller) {
-      if (!body.to) checkAnyQueue(caller.identity);
+      if (!body.to_queue) checkAnyQueue(caller.identity);
       const request = decodeBody(queueCheck(engine, body), () => redriveRequest(body));
       const task = await engine.redrive(caller.withKey({ ...request, by: nameOf(caller) }));
       return taskReply(caller, body.queue_name, task);
@@ -77,6 +77,6 @@ function nameOf({ identity }: Caller): string {
 /** Items name their own origin queue, and an import can set it to any queue. */
 function checkAnyQueue(identity: KeyIdentity | null): void {
   if (identity === null || isForAllQueues(identity, "admin")) return;
-  const why = "is not for all queues; name the destination with 'to'";
+  const why = "is not for all queues; name the destination with 'to_queue'";
   throw new HttpError("not_allowed", `key '${identity.name}' ${why}`);
 }

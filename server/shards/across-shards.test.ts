@@ -130,8 +130,8 @@ test("dead queue in another shard: items die into it, and both queues count them
   const [ofOne, ofAll] = await twins.both("overview", {});
   expect(ofAll.alarms).toEqual(ofOne.alarms);
   expect(ofAll.alarms).toMatchObject([
-    { what: "dead_items", queue_name: orders, count: 2, text: expect.stringContaining(dead) },
-    { what: "dead_items", queue_name: invoices, count: 1, text: expect.stringContaining(dead) },
+    { kind: "dead_items", queue_name: orders, count: 2, text: expect.stringContaining(dead) },
+    { kind: "dead_items", queue_name: invoices, count: 1, text: expect.stringContaining(dead) },
   ]);
   const shown = await twins.same("inspect", { queue_name: orders }, keyFor("read", orders));
   expect(shown.dead_letter).toBe(0);
@@ -175,19 +175,19 @@ test("item in another shard: its first id leads to its place and to all that hap
   const at = expect.any(String);
   const inOrders = { at, id: "first", queue_name: orders, partition: 0 };
   const history = [
-    { ...inOrders, what: "produced", by: "" },
-    { ...inOrders, what: "leased", by: "c" },
-    { ...inOrders, what: "retried", by: "c" },
-    { at, id: "another", queue_name: dead, partition: 0, what: "dead", by: "" },
+    { ...inOrders, kind: "produced", holder: "" },
+    { ...inOrders, kind: "leased", holder: "c" },
+    { ...inOrders, kind: "retried", holder: "c" },
+    { at, id: "another", queue_name: dead, partition: 0, kind: "dead", holder: "" },
   ];
   expect(seen.byFirst).toMatchObject({
-    ...{ id: "first", ahead: 0, ahead_is_all: true, history },
+    ...{ id: "first", ahead: 0, ahead_is_exact: true, history },
     item: { queue_name: dead, state: "ready", payload_bytes: 1 },
     why: [
       "It is ready, with 0 ahead of it in partition 0.",
-      `It died in '${orders}': it was given up.`,
+      `It died in '${orders}': it was rejected.`,
       "The last reason given was: declined",
-      "It has another id by now; it was produced as first.",
+      "It now has another id; it was produced as first.",
     ],
   });
   expect(seen.byPresent).toEqual({
@@ -196,8 +196,8 @@ test("item in another shard: its first id leads to its place and to all that hap
   });
   expect(seen.found).toEqual({ ...seen.byFirst.item, payload: btoa("a") } as never);
   expect(seen.hidden).toMatchObject({ item: undefined, history: history.slice(0, 3) });
-  expect(seen.endByFirst.history.map(({ what }) => what)).toEqual([
-    ...history.map(({ what }) => what),
+  expect(seen.endByFirst.history.map(({ kind }) => kind)).toEqual([
+    ...history.map(({ kind }) => kind),
     ...["leased", "completed"],
   ]);
   expect(seen.endByFirst).toMatchObject({
@@ -248,10 +248,12 @@ test("redrive across shards: each item goes back to the queue that it came from"
 test("redrive across shards: to one queue, and to a queue that is there alone", async () => {
   await using twins = await withDeadQueue();
   await die(twins, orders, "a", "b");
-  expect(await twins.refused("redrive", { queue_name: dead, to: "none" })).toContain("'none'");
-  const begun = await redrive(twins, { to: invoices, limit: 1 });
+  expect(await twins.refused("redrive", { queue_name: dead, to_queue: "none" })).toContain(
+    "'none'",
+  );
+  const begun = await redrive(twins, { to_queue: invoices, limit: 1 });
   expect(begun).toMatchObject({ matched: 1, destinations: [{ queue_name: invoices }] });
-  const moved = { to: invoices, state: "done", matched: 1, moved: 1 };
+  const moved = { to_queue: invoices, state: "done", matched: 1, moved: 1 };
   expect(await taskOf(twins, begun.ids)).toMatchObject(moved);
   expect(await textsIn(twins, invoices)).toEqual(["a"]);
 
@@ -272,7 +274,7 @@ test.each([
 ])("redrive across shards: its first id leads to an item in $shard shard", async ({ to, last }) => {
   await using twins = await withDeadQueue();
   await die(twins, orders, "a");
-  const { ids } = await redrive(twins, to === orders ? {} : { to });
+  const { ids } = await redrive(twins, to === orders ? {} : { to_queue: to });
   await taskOf(twins, ids);
   const { item, history } = await twins.alike(async (routes) => {
     const [moved] = await itemsIn(twins, routes, to);
@@ -280,7 +282,7 @@ test.each([
     return withoutIds(await twins.ask(routes, "explainItem", { id: first }), first);
   });
   expect(item).toMatchObject({ queue_name: to, state: "ready", redriven: 1 });
-  expect(history.map(({ queue_name, what }) => [queue_name, what])).toEqual([
+  expect(history.map(({ queue_name, kind }) => [queue_name, kind])).toEqual([
     [orders, "produced"],
     [orders, "leased"],
     [orders, "retried"],
@@ -303,7 +305,7 @@ test("item in another shard: its first id leads to its place without a history",
 test("redrive across shards: it fails once the queue that it goes to is deleted", async () => {
   await using twins = await withDeadQueue();
   await die(twins, orders, "a", "b", "c", "d");
-  const { ids } = await redrive(twins, { to: invoices, per_second: 1 });
+  const { ids } = await redrive(twins, { to_queue: invoices, per_second: 1 });
   expect(await taskOf(twins, ids)).toMatchObject({ state: "running", moved: 2 });
   expect(await textsIn(twins, invoices)).toEqual(["a", "b"]);
   await twins.same("deleteQueue", { queue_name: invoices, force: true });

@@ -53,16 +53,16 @@ test("mergeOverviews: tasks newest first", () => {
 });
 
 const alarm = (change: Partial<OverviewAlarm>): OverviewAlarm => ({
-  ...{ what: "no_consumers", since: null, count: 1, queue_name: "", shard: -1, text: "" },
+  ...{ kind: "no_consumers", since: null, count: 1, queue_name: "", shard: -1, text: "" },
   ...change,
 });
 const ofQueue = (queue_name: string, count: number, since: number) =>
   alarm({ queue_name, count, since: instant(since) });
 
 test("mergeOverviews: alarms of the server once, of shards by number, of queues worst first", () => {
-  const disk = (text: string) => alarm({ what: "disk_low", text });
-  const down = alarm({ what: "shard_down", shard: 1, text: "down" });
-  const damaged = (shard: number) => alarm({ what: "items_damaged", shard, text: `${shard}` });
+  const disk = (text: string) => alarm({ kind: "disk_low", text });
+  const down = alarm({ kind: "shard_down", shard: 1, text: "down" });
+  const damaged = (shard: number) => alarm({ kind: "items_damaged", shard, text: `${shard}` });
   const merged = mergeOverviews(
     [
       sampleOverview({ at: 1_000, alarms: [disk("7"), damaged(0), ofQueue("a", 10, 900)] }),
@@ -74,7 +74,7 @@ test("mergeOverviews: alarms of the server once, of shards by number, of queues 
     ["", ""],
   );
   expect(
-    merged.alarms.map(({ what, shard, queue_name, text }) => [what, shard, queue_name, text]),
+    merged.alarms.map(({ kind, shard, queue_name, text }) => [kind, shard, queue_name, text]),
   ).toEqual([
     ["disk_low", -1, "", "7"],
     ["items_damaged", 0, "", "0"],

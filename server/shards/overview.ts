@@ -87,7 +87,7 @@ function alarmsOf(replies: Replies, asOf: number): OverviewAlarm[] {
     count * Math.max(1, since === null ? 0 : asOf - Date.parse(since));
   return [
     // Every shard of a machine reports what concerns the machine.
-    ...ofServer.filter(({ what }, at) => ofServer.findIndex((one) => one.what === what) === at),
+    ...ofServer.filter(({ kind }, at) => ofServer.findIndex((one) => one.kind === kind) === at),
     ...ofShards,
     ...ofQueues.sort((a, b) => weight(b) - weight(a)),
   ].slice(0, alarmsMax);

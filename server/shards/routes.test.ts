@@ -158,7 +158,7 @@ test("overview: a client that follows the changes knows what it would of one eng
   await twins.produce(first, "e");
   await twins.advance(2 * minute);
   const late = await look(twins, clients);
-  expect(late.alarms.map(({ what, queue_name }) => [what, queue_name])).toEqual(
+  expect(late.alarms.map(({ kind, queue_name }) => [kind, queue_name])).toEqual(
     [first, other, third].map((name) => ["no_consumers", name]),
   );
   expect(late.totals).toMatchObject({ queues: names.length, ready: 5 });
@@ -365,17 +365,17 @@ test("items: an id alone finds its item in whichever shard has it", async () => 
     const found = await twins.all("getItem", { id });
     expect([found.queue_name, atob(found.payload)]).toEqual([name, `of ${name}`]);
     expect((await twins.all("explainItem", { id })).item?.queue_name).toBe(name);
-    expect(await refusalOf(twins.all("getItem", { id, payload_from: 100 }))).toContain(
-      "payload from",
+    expect(await refusalOf(twins.all("getItem", { id, payload_offset: 100 }))).toContain(
+      "payload offset",
     );
 
     const { partition } = await leaseOf(twins, twins.merged, name);
     await twins.all("complete", { ...timed, queue_name: name, partition, ids: [id] });
     const { item: none, why, history } = await twins.all("explainItem", { id });
-    expect({ none, why, what: history.map(({ what }) => what) }).toEqual({
+    expect({ none, why, kinds: history.map(({ kind }) => kind) }).toEqual({
       none: undefined,
       why: [expect.stringContaining("It was completed by c")],
-      what: ["produced", "leased", "completed"],
+      kinds: ["produced", "leased", "completed"],
     });
     expect(await refusalOf(twins.all("getItem", { id }))).toContain("no item has the id");
   }

@@ -71,7 +71,7 @@ test("data folder: an existing folder is kept", () => {
 // Not even root can write to `/proc/sys`.
 test.skipIf(process.platform !== "linux")("data folder: a read-only one is called that", () => {
   expect(() => openDataFolder("/proc/sys")).toThrow(
-    new DataFolderError("the data directory is read-only for this user"),
+    new DataFolderError("the data folder is read-only for this user"),
   );
 });
 
@@ -79,7 +79,7 @@ test("data folder: one that cannot be created is refused with the system's error
   using files = scratch();
   writeFileSync(join(files.directory, "file"), "");
   const within = () => openDataFolder(join(files.directory, "file/data"));
-  expect(within).toThrow("the data directory cannot be created; ENOTDIR");
+  expect(within).toThrow("the data folder cannot be created; ENOTDIR");
 });
 
 test("data, backups and restored files are readable by their owner only, whatever the umask", async () => {

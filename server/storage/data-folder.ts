@@ -59,12 +59,11 @@ function isNoRoom(cause: unknown): boolean {
 
 function reasonOf(cause: unknown): string {
   const { code, message, syscall } = cause as NodeJS.ErrnoException;
-  if (isNoRoom(cause)) return "there is no space left for the data directory";
-  if (code === "ENOTDIR" && syscall === "scandir") return "the data directory is a file";
+  if (isNoRoom(cause)) return "there is no space left for the data folder";
+  if (code === "ENOTDIR" && syscall === "scandir") return "the data folder is a file";
   const isReadOnly = code === "EACCES" || code === "EPERM" || code === "EROFS";
-  if (isReadOnly && syscall === "access") return "the data directory is read-only for this user";
-  if (isReadOnly && syscall === "scandir") return "the data directory cannot be read by this user";
-  if (isReadOnly)
-    return "the data directory cannot be created; its folder is read-only for this user";
-  return `the data directory cannot be created; ${message}`;
+  if (isReadOnly && syscall === "access") return "the data folder is read-only for this user";
+  if (isReadOnly && syscall === "scandir") return "the data folder cannot be read by this user";
+  if (isReadOnly) return "the data folder cannot be created; its folder is read-only for this user";
+  return `the data folder cannot be created; ${message}`;
 }

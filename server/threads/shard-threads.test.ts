@@ -118,7 +118,7 @@ test("renew: every thread presents the new certificate, and waiting requests are
   const timed = { queue_name, request_timeout: "5m" };
   const lease = (client_id: string) => post("queue.lease", { ...timed, client_id, batch_size: 1 });
   const waiting = everywhere((index) => lease(`client ${index}`));
-  const lineLength = async () => (await post("queue.clients", { queue_name })).asking.length;
+  const lineLength = async () => (await post("queue.clients", { queue_name })).waiting.length;
   while ((await lineLength()) < connectionCount) await Bun.sleep(5);
   const former = await everywhere(() => shown(port));
   expect(new Set(former)).toEqual(new Set([base64Of(sampleCertificate)]));

@@ -416,10 +416,13 @@ test("API keys: a limited key sees its own queues in every thread, and all uses 
   }
   for (const { code } of await everywhere(() => viewer.call("server.keys", {})))
     expect(code).toBe(403);
-  // Each thread counted its own refusals: those of each queue, and that of the list of keys.
-  const refusals = (shardCount + 1) * connectionCount;
+  // Each thread counted its own denied calls: those of each queue, and that of the list of keys.
+  const deniedCount = (shardCount + 1) * connectionCount;
   for (const { body } of await everywhere(() => admin.call("server.keys", {}))) {
-    expect(body.items).toMatchObject([{ name: "admin" }, { name: "viewer", refusals }]);
+    expect(body.items).toMatchObject([
+      { name: "admin" },
+      { name: "viewer", denied_calls: deniedCount },
+    ]);
   }
   for (const { body } of await everywhere(() => admin.call("actions.list", { limit: 1_000 }))) {
     const made = body.items.filter(({ operation }: never) => operation === "createQueue");

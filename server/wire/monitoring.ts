@@ -10,8 +10,8 @@ export function explainReply(explained: engine.Explanation): wire.QueueExplainRe
     queue_name: explained.queue,
     as_of: instantText(explained.asOf),
     health: explained.health,
-    findings: explained.findings.map(({ what, since, count, nextAt, text }) => ({
-      ...{ what, since: instantText(since), count },
+    findings: explained.findings.map(({ kind, since, count, nextAt, text }) => ({
+      ...{ kind, since: instantText(since), count },
       ...{ next_at: instantTextOrNull(nextAt), text },
     })),
   };
@@ -21,9 +21,9 @@ export function clientsReply(clients: engine.QueueClients): wire.QueueClientsRep
   return {
     queue_name: clients.queue,
     as_of: instantText(clients.asOf),
-    asking_count: clients.askingCount,
-    asking: clients.asking.map(({ client, since, batchSize, place }) => ({
-      ...{ client_id: client, since: instantText(since), batch_size: batchSize, place },
+    waiting_count: clients.waitingCount,
+    waiting: clients.waiting.map(({ client, since, batchSize, position }) => ({
+      ...{ client_id: client, since: instantText(since), batch_size: batchSize, position },
     })),
     holding_count: clients.holdingCount,
     holding: clients.holding.map(({ client, items, partitions, nextLapseAt }) => ({
@@ -65,8 +65,8 @@ export function overviewReply(
     },
     removed: [...removed],
     shards: [overviewShard(shard)],
-    alarms: alarms.map(({ what, since: began, count, queue, shard, text }) => ({
-      ...{ what, since: instantTextOrNull(began), count, queue_name: queue },
+    alarms: alarms.map(({ kind, since: began, count, queue, shard, text }) => ({
+      ...{ kind, since: instantTextOrNull(began), count, queue_name: queue },
       ...{ shard: shard ?? -1, text },
     })),
     tasks: tasks.map((task) => taskInfo(task, isShown)),

@@ -31,8 +31,8 @@ export function findRequest(body: RequestOf<"findItems">): engine.FindRequest {
 const findLimitDefault = 100;
 
 export function payloadRange(body: RequestOf<"getItem">): engine.PayloadRange {
-  const { payload_from: payloadFrom, payload_limit: payloadLimit } = body;
-  return { payloadFrom: payloadFrom ?? 0, ...(payloadLimit != null && { payloadLimit }) };
+  const { payload_offset: payloadOffset, payload_limit: payloadLimit } = body;
+  return { payloadOffset: payloadOffset ?? 0, ...(payloadLimit != null && { payloadLimit }) };
 }
 
 const orders = ["newest"] as const;
@@ -110,17 +110,17 @@ export function itemGroup({ value, count, ...group }: Group): wire.ItemGroup {
 }
 
 export function itemExplained(explained: engine.ItemExplained): wire.ItemExplained {
-  const { id, item, ahead, isAllAhead: ahead_is_all, why, historySince } = explained;
+  const { id, item, ahead, isAheadExact: ahead_is_exact, why, historySince } = explained;
   return {
     id,
     ...(item && { item: foundItem(item) }),
-    ...{ ahead, ahead_is_all, why: [...why], history: explained.history.map(itemEvent) },
+    ...{ ahead, ahead_is_exact, why: [...why], history: explained.history.map(itemEvent) },
     history_since: instantTextOrNull(historySince),
   };
 }
 
-function itemEvent({ at, what, by, id, queue, partition }: engine.ItemEvent): wire.ItemEvent {
-  return { at: instantText(at), what, id, queue_name: queue, partition, by };
+function itemEvent({ at, kind, holder, id, queue, partition }: engine.ItemEvent): wire.ItemEvent {
+  return { at: instantText(at), kind, id, queue_name: queue, partition, holder };
 }
 
 export function storageItem(item: engine.StoredItem): wire.StorageItem {

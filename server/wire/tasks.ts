@@ -12,7 +12,7 @@ const repairs = ["promote", "reject", "retry", "delete"] as const;
 const states = ["ready", "leased", "scheduled"] as const;
 
 export function redriveRequest(body: RequestOf<"redrive">): engine.RedriveRequest {
-  return { ...taskRequest(body), ...(body.to && { to: body.to }) };
+  return { ...taskRequest(body), ...(body.to_queue && { to: body.to_queue }) };
 }
 
 export function repairRequest(body: RequestOf<"repair">): engine.RepairRequest {
@@ -27,7 +27,7 @@ export function repairRequest(body: RequestOf<"repair">): engine.RepairRequest {
 }
 
 function taskRequest(
-  body: Omit<RequestOf<"redrive">, "to"> | RequestOf<"repair">,
+  body: Omit<RequestOf<"redrive">, "to_queue"> | RequestOf<"repair">,
 ): engine.TaskRequest {
   const { queue_name: queue, ids, filter, limit, per_second } = body;
   return {
@@ -46,14 +46,14 @@ export function taskInfo(task: engine.TaskInfo, isShown: engine.IsShown): wire.T
     action: task.action,
     state: task.state,
     queue_name: task.queue,
-    to: isShown(task.to) ? task.to : "",
+    to_queue: isShown(task.to) ? task.to : "",
     holder: task.holder,
     filter: filterText(task.filter),
     per_second: task.perSecond,
     matched: task.matched,
     moved: task.moved,
     skipped: task.skipped,
-    by: task.by,
+    key_name: task.by,
     created_at: instantText(task.createdAt),
     ended_at: instantTextOrNull(task.endedAt),
   };

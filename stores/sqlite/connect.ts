@@ -142,7 +142,7 @@ export function storeError(
   const code = codeOf(cause);
   if (code === "SQLITE_FULL" || isNoRoom(cause)) return noRoom(cause);
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
-    return new StoreError("locked", "the data directory is in use by another server", cause);
+    return new StoreError("locked", "the data folder is in use by another server", cause);
   }
   if (code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB")) {
     return damagedFile(cause);

@@ -269,6 +269,6 @@ function lockedDatabase(path: string): Database {
     const { fault } = storeError(namingNoRoom(cause, path));
     if (fault === "locked") throw new StoreError("locked", "the data folder is being resharded");
     if (fault === "full") throw noRoom(cause);
-    throw new StoreError("unusable", "the data directory is read-only for this user", cause);
+    throw new StoreError("unusable", "the data folder is read-only for this user", cause);
   }
 }

@@ -69,7 +69,7 @@ interface PagesProps {
 
 function Pages({ isOpen, onChosen }: PagesProps): ReactNode {
   const overview = useOverview();
-  const dead = overview?.alarms.filter(({ what }) => what === "dead_items").length ?? 0;
+  const dead = overview?.alarms.filter(({ kind }) => kind === "dead_items").length ?? 0;
   return (
     <nav className={isOpen ? "nav open" : "nav"} id="pages" aria-label="Console">
       {pages.map(({ id, path, title }) => (

@@ -39,11 +39,11 @@ const columnsOf = (me: string): readonly Column<KeyInfo>[] => [
     cell: ({ last_used_at: at }) => (at === null ? "not since the start" : <Used at={at} />),
   },
   {
-    title: "Refused",
+    title: "Denied",
     className: "n",
     meaning: "Calls that it was not allowed to make since the server started",
-    look: ({ refusals }) => (refusals === 0 ? "z" : "warn"),
-    cell: ({ refusals }) => countText(refusals),
+    look: ({ denied_calls }) => (denied_calls === 0 ? "z" : "warn"),
+    cell: ({ denied_calls }) => countText(denied_calls),
   },
 ];
 

@@ -139,7 +139,7 @@ function Under({ by, data, found }: UnderProps): ReactNode {
     <div className="under">
       <span role="status">
         {plural(data.groups.length, "group", "groups")}, {data.isPart && "at least "}
-        {itemsText(data.itemCount)}, {lookedText(data)}
+        {itemsText(data.itemCount)}, {scannedText(data)}
       </span>
       <span className="wide-only">
         as of <ClockTime at={data.seenAt} />
@@ -154,8 +154,8 @@ function Under({ by, data, found }: UnderProps): ReactNode {
   );
 }
 
-function lookedText({ isPart, isGathering, lookedAt }: Groups): string {
+function scannedText({ isPart, isGathering, scanned }: Groups): string {
   if (!isPart) return "all scanned";
-  if (isGathering) return `${countText(lookedAt)} scanned so far…`;
-  return `of the first ${countText(lookedAt)} scanned`;
+  if (isGathering) return `${countText(scanned)} scanned so far…`;
+  return `of the first ${countText(scanned)} scanned`;
 }

@@ -35,7 +35,7 @@ interface NewestItemsProps {
 export function NewestItems({ name, by, groups, isPart }: NewestItemsProps): ReactNode {
   const newest = useNewest(name, filterOf(by, groups));
   const count = groups.reduce((sum, group) => sum + group.count, 0);
-  const { items, lookedAt = 0, isCut } = newest.data ?? {};
+  const { items, scanned = 0, isCut } = newest.data ?? {};
   const title = `newest of the ${isPart ? "at least " : ""}${countText(count)} selected`;
   const values = groups.map(({ value }) => value);
   const isAwaited = items === undefined && newest.error === null;
@@ -63,14 +63,14 @@ export function NewestItems({ name, by, groups, isPart }: NewestItemsProps): Rea
         keyOf={({ id }) => id}
         ghostCount={isAwaited ? Math.min(shownMax, count) : 0}
       />
-      {isCut && <p className="under">Of the newest {countText(lookedAt)} items of the queue.</p>}
+      {isCut && <p className="under">Of the newest {countText(scanned)} items of the queue.</p>}
     </Section>
   );
 }
 
 interface Newest {
   readonly items: readonly FoundItem[];
-  readonly lookedAt: number;
+  readonly scanned: number;
   /** Older items were not scanned, and too few were found. */
   readonly isCut: boolean;
 }
@@ -84,17 +84,17 @@ function useNewest(name: string, filter: ItemFilter) {
 async function newestOf(name: string, filter: ItemFilter, signal: AbortSignal): Promise<Newest> {
   const asked = { queue_name: name, filter, order: "newest", payload_head: headBytes };
   const items: FoundItem[] = [];
-  let lookedAt = 0;
+  let scanned = 0;
   let pivot = "";
   for (let call = 0; call < callsMax; call += 1) {
     const page = { ...asked, pivot, limit: shownMax - items.length };
     const reply = await ask("findItems", page, { signal });
     items.push(...reply.items);
-    lookedAt += reply.looked_at;
+    scanned += reply.scanned;
     pivot = reply.next_pivot;
     if (pivot === "" || items.length >= shownMax) break;
   }
-  return { items, lookedAt, isCut: pivot !== "" && items.length < shownMax };
+  return { items, scanned, isCut: pivot !== "" && items.length < shownMax };
 }
 
 const columnsOf = (name: string): readonly Column<FoundItem>[] => [

@@ -47,9 +47,9 @@ function Task({ task }: { readonly task: TaskInfo }): ReactNode {
         </span>
         <small className="cut">
           begun <Age at={Date.parse(task.created_at)} /> ago
-          {task.by !== "" && ` by ${task.by}`}
+          {task.key_name !== "" && ` by ${task.key_name}`}
           {about !== "" && `; ${about}`}
-          {task.to !== "" && `; to ${task.to}`}
+          {task.to_queue !== "" && `; to ${task.to_queue}`}
         </small>
       </div>
       <progress

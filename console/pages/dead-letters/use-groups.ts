@@ -32,7 +32,7 @@ export interface Groups {
   readonly groups: readonly ItemGroup[];
   readonly itemCount: number;
   /** How many items were scanned so far. */
-  readonly lookedAt: number;
+  readonly scanned: number;
   /** There are more to look at. */
   readonly isPart: boolean;
   readonly isGathering: boolean;
@@ -67,18 +67,18 @@ async function groupsOf(
 ): Promise<Groups> {
   const all: ItemGroup[] = [];
   let pivot = "";
-  let lookedAt = 0;
+  let scanned = 0;
   const soFar = (isGathering: boolean): Groups => {
     const groups = merged(all);
     const itemCount = groups.reduce((sum, { count }) => sum + count, 0);
     const seenAt = performance.now();
-    return { groups, itemCount, lookedAt, isPart: pivot !== "", isGathering, seenAt };
+    return { groups, itemCount, scanned, isPart: pivot !== "", isGathering, seenAt };
   };
   for (let page = 0; page < pagesMax; page += 1) {
     const reply = await ask("groupItems", { queue_name: name, by, pivot }, { signal });
     all.push(...reply.groups);
     pivot = reply.next_pivot;
-    lookedAt += reply.looked_at;
+    scanned += reply.scanned;
     if (pivot === "") break;
     signal.throwIfAborted();
     onPart(soFar(true));

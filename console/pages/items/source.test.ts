@@ -28,13 +28,13 @@ test("listRequestOf: a list has an order, a count has none", () => {
 });
 
 test("withListed: a list may exceed a partial count, and replaces it once complete", () => {
-  const begun = { count: 0, lookedAt: 100_000, isPart: true };
-  const listed = { count: 7, lookedAt: 300_000, isWhole: false };
-  expect(withListed(begun, listed)).toEqual({ count: 7, lookedAt: 300_000, isPart: true });
+  const begun = { count: 0, scanned: 100_000, isPart: true };
+  const listed = { count: 7, scanned: 300_000, isWhole: false };
+  expect(withListed(begun, listed)).toEqual({ count: 7, scanned: 300_000, isPart: true });
   expect(withListed({ ...begun, count: 9 }, listed)?.count).toBe(9);
   const whole = { ...listed, isWhole: true };
-  expect(withListed(begun, whole)).toEqual({ count: 7, lookedAt: 300_000, isPart: false });
-  const known = { count: 8, lookedAt: 400_000, isPart: false };
+  expect(withListed(begun, whole)).toEqual({ count: 7, scanned: 300_000, isPart: false });
+  const known = { count: 8, scanned: 400_000, isPart: false };
   expect(withListed(known, listed)).toEqual(known);
   expect(withListed(undefined, listed)).toBe(undefined);
 });

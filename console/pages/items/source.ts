@@ -133,27 +133,27 @@ export function refreshItems(client: QueryClient): void {
 
 export interface Counted {
   readonly count: number;
-  readonly lookedAt: number;
+  readonly scanned: number;
   /** There are more items to scan. */
   readonly isPart: boolean;
 }
 
 export interface Listed {
   readonly count: number;
-  readonly lookedAt: number;
+  readonly scanned: number;
   readonly isWhole: boolean;
 }
 
 /** Pure: a list may have scanned more than the count. */
 export function withListed(counted: Counted | undefined, listed: Listed): Counted | undefined {
   if (listed.isWhole && counted?.isPart !== false) {
-    return { count: listed.count, lookedAt: listed.lookedAt, isPart: false };
+    return { count: listed.count, scanned: listed.scanned, isPart: false };
   }
   if (counted === undefined) return undefined;
   const { isPart } = counted;
   return {
     count: isPart ? Math.max(counted.count, listed.count) : counted.count,
-    lookedAt: Math.max(counted.lookedAt, listed.lookedAt),
+    scanned: Math.max(counted.scanned, listed.scanned),
     isPart,
   };
 }
@@ -166,7 +166,7 @@ export function useCounted(source: Source | null): Counted | undefined {
     const reply = await ask("groupItems", body, { signal });
     return {
       count: reply.groups.reduce((sum, { count }) => sum + count, 0),
-      lookedAt: reply.looked_at,
+      scanned: reply.scanned,
       isPart: reply.next_pivot !== "",
     };
   };

@@ -47,7 +47,7 @@ export function Alarms(): ReactNode {
               <GroupRow
                 key={key}
                 alarms={[alarm, ...others]}
-                what={alarm.what}
+                kind={alarm.kind}
                 onOpen={() => setOpen(new Set([...open, key]))}
               />
             ),
@@ -88,21 +88,21 @@ function useStableHeight(wanted: AlarmRows) {
   return { section, rowsMax: Math.max(1, rowsMax), hasLinkRow, minHeight: minHeight || undefined };
 }
 
-function glyphOf(what: string): GlyphName {
-  if (what === "disk_low") return "full";
-  return /^(?:items|commits)_/.test(what) ? "dead" : wordOf(what).glyph;
+function glyphOf(kind: string): GlyphName {
+  if (kind === "disk_low") return "full";
+  return /^(?:items|commits)_/.test(kind) ? "dead" : wordOf(kind).glyph;
 }
 
 function AlarmRow({ alarm }: { readonly alarm: OverviewAlarm }): ReactNode {
-  const { what, queue_name: name, shard, since, text } = alarm;
+  const { kind, queue_name: name, shard, since, text } = alarm;
   const now = useServerNow();
   const subject = name !== "" ? name : shard >= 0 ? `shard ${shard}` : "this server";
   // The alarm names the queue whose items die, not the dead queue.
   const ofQueue =
-    what === "dead_items" ? itemsAddress(name, { state: "dead" }) : queueAddress(name);
+    kind === "dead_items" ? itemsAddress(name, { state: "dead" }) : queueAddress(name);
   const to = name === "" ? "/shards" : ofQueue;
   return (
-    <Row what={what} forMs={since === null ? null : now - Date.parse(since)} text={text}>
+    <Row kind={kind} forMs={since === null ? null : now - Date.parse(since)} text={text}>
       <Link className="name cut" to={to}>
         <bdi>{subject}</bdi>
       </Link>
@@ -115,20 +115,20 @@ function AlarmRow({ alarm }: { readonly alarm: OverviewAlarm }): ReactNode {
 
 interface GroupRowProps {
   readonly alarms: readonly OverviewAlarm[];
-  readonly what: string;
+  readonly kind: string;
   readonly onOpen: () => void;
 }
 
 /** Queues with the same cause. */
-function GroupRow({ alarms, what, onOpen }: GroupRowProps): ReactNode {
+function GroupRow({ alarms, kind, onOpen }: GroupRowProps): ReactNode {
   const now = useServerNow();
   const count = alarms.reduce((sum, alarm) => sum + alarm.count, 0);
   const since = alarms.map((alarm) => (alarm.since === null ? now : Date.parse(alarm.since)));
   const names = alarms.map(({ queue_name: name }) => name).join(", ");
-  const cause = wordOf(what).text;
+  const cause = wordOf(kind).text;
   const text = `${cause}, ${itemsText(count)}: ${names}`;
   return (
-    <Row what={what} forMs={now - Math.min(...since)} text={text}>
+    <Row kind={kind} forMs={now - Math.min(...since)} text={text}>
       <button type="button" className="name cut" onClick={onOpen}>
         {plural(alarms.length, "queue", "queues")}
       </button>
@@ -140,18 +140,18 @@ function GroupRow({ alarms, what, onOpen }: GroupRowProps): ReactNode {
 }
 
 interface RowProps {
-  readonly what: string;
+  readonly kind: string;
   readonly text: string;
   readonly forMs: number | null;
   /** Its name and its link. */
   readonly children: readonly [ReactNode, ReactNode];
 }
 
-function Row({ what, text, forMs, children: [name, link] }: RowProps): ReactNode {
-  const severity = urgent.includes(what) ? "page" : "ticket";
+function Row({ kind, text, forMs, children: [name, link] }: RowProps): ReactNode {
+  const severity = urgent.includes(kind) ? "page" : "ticket";
   return (
     <li className="alarm" data-sev={severity}>
-      <StateGlyph name={glyphOf(what)} />
+      <StateGlyph name={glyphOf(kind)} />
       <span className="sev">{severity}</span>
       {name}
       <p className="cut" title={text}>
@@ -172,8 +172,8 @@ export interface AlarmGroup {
 /** Fewer are as quick to read one by one. */
 const groupMin = 3;
 
-function causeOf({ what, queue_name: name }: OverviewAlarm): string {
-  return name === "" ? "" : what;
+function causeOf({ kind, queue_name: name }: OverviewAlarm): string {
+  return name === "" ? "" : kind;
 }
 
 /** A group takes the place of its first alarm. `open`: causes whose alarms have rows of their own. */
@@ -186,7 +186,7 @@ export function groupedAlarms(
     const cause = causeOf(alarm);
     const all = byCause.get(cause) ?? [];
     if (cause === "" || open.has(cause) || all.length < groupMin) {
-      return [{ key: `${alarm.what} ${alarm.shard} ${alarm.queue_name}`, alarms: [alarm] }];
+      return [{ key: `${alarm.kind} ${alarm.shard} ${alarm.queue_name}`, alarms: [alarm] }];
     }
     return all[0] === alarm ? [{ key: cause, alarms: all }] : [];
   });

@@ -80,8 +80,8 @@ test("filter: by a part of the name in any case, and by trouble", () => {
 });
 
 test("alarms: queues with the same cause share a row in the place of their first, until it is opened", () => {
-  const alarm = (what: string, queue_name: string) =>
-    ({ what, queue_name, shard: -1, since: null, text: "", count: 1 }) as OverviewAlarm;
+  const alarm = (kind: string, queue_name: string) =>
+    ({ kind, queue_name, shard: -1, since: null, text: "", count: 1 }) as OverviewAlarm;
   const first = [
     alarm("store_full", ""),
     alarm("dead_items", "a"),

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import { Link, useSearchParams } from "react-router";
-import type { AskingClient, HoldingClient } from "../../../openapi/schemas.ts";
+import type { HoldingClient, WaitingClient } from "../../../openapi/schemas.ts";
 import { itemsAddress } from "../../addresses.ts";
 import { Empty } from "../../components/empty.tsx";
 import { LeaseLeft } from "../../components/lease-left.tsx";
@@ -70,27 +70,29 @@ export function WaitingClients({ state }: StateProps): ReactNode {
   return (
     <Section
       className="block clients"
-      id="asking"
+      id="waiting"
       title="waiting for items, in order"
-      aside={data && <Counts count={data.asking_count} shown={data.asking.length} state={state} />}
+      aside={
+        data && <Counts count={data.waiting_count} shown={data.waiting.length} state={state} />
+      }
     >
-      {data?.asking.length === 0 && (
+      {data?.waiting.length === 0 && (
         <Empty glyph="clients">
           None. A worker that calls <code>queue.lease</code> is listed here until it gets items.
         </Empty>
       )}
       <ClientTable
         label="Clients in line"
-        clients={data?.asking ?? []}
+        clients={data?.waiting ?? []}
         state={state}
-        columns={askingColumns}
+        columns={waitingColumns}
         hasHiddenHead
       />
     </Section>
   );
 }
 
-const askingColumns: readonly Column<AskingClient>[] = [
+const waitingColumns: readonly Column<WaitingClient>[] = [
   clientColumn(),
   { title: "items", className: "n", cell: ({ batch_size: count }) => `for ${countText(count)}` },
   { title: "since", className: "n muted", cell: ({ since }) => <Since at={Date.parse(since)} /> },

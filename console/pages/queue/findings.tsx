@@ -18,7 +18,7 @@ export function Findings({ state }: { readonly state: QueueState }): ReactNode {
   const others = state.explain.data ? findingsOf(state.explain.data).others.slice(1) : [];
   const task = useDeadTask(state);
   const dead = state.dead.count ?? 0;
-  const hasDeadFinding = others.some(({ what }) => what === "dead_items");
+  const hasDeadFinding = others.some(({ kind }) => kind === "dead_items");
   const isKnown = state.explain.data !== undefined;
   const isCalm = isKnown && others.length === 0 && task === undefined && dead === 0;
   return (
@@ -26,7 +26,7 @@ export function Findings({ state }: { readonly state: QueueState }): ReactNode {
       {isCalm && <Empty glyph="flows">Nothing else is wrong.</Empty>}
       <ul className="finds">
         {others.map((finding) => (
-          <FindingRow key={finding.what} finding={finding} state={state} />
+          <FindingRow key={finding.kind} finding={finding} state={state} />
         ))}
         {dead > 0 && !hasDeadFinding && <DeadItemsRow count={dead} state={state} />}
         {task && <TaskRow task={task} />}
@@ -48,8 +48,8 @@ interface FindingRowProps {
 }
 
 function FindingRow({ finding, state }: FindingRowProps): ReactNode {
-  const { what, text, since, next_at: nextAt } = finding;
-  const { text: word, glyph, tone } = findingWord(what);
+  const { kind, text, since, next_at: nextAt } = finding;
+  const { text: word, glyph, tone } = findingWord(kind);
   const now = useServerNow();
   return (
     <li className={`h-${tone}`}>
@@ -57,7 +57,7 @@ function FindingRow({ finding, state }: FindingRowProps): ReactNode {
       <div>
         <b>{word}</b> <span>{withVisibleMarks(text)}</span>
       </div>
-      {what === "dead_items" && state.info.data?.dead_queue ? (
+      {kind === "dead_items" && state.info.data?.dead_queue ? (
         <DeadLink name={state.info.data.dead_queue} />
       ) : (
         <span>

@@ -40,7 +40,7 @@ function metricsOf(state: QueueState): readonly Metric[] {
       title: "How long leased items have been leased",
       value: heldOf(stats.data?.logical_queues[0]),
     },
-    { glyph: "clients", term: "waiting", value: count(clients.data?.asking_count) },
+    { glyph: "clients", term: "waiting", value: count(clients.data?.waiting_count) },
   ];
 }
 

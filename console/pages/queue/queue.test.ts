@@ -124,7 +124,7 @@ test("status: the worst finding in the server's words, otherwise the flow", () =
   );
   expect(sentenceOf({ ...of, explain: explained({ health: "empty" }) }).lead).toBe("Empty.");
   const finding = {
-    what: "at_leased_max",
+    kind: "at_leased_max",
     since: later(-9),
     count: 2,
     next_at: null,
@@ -135,12 +135,12 @@ test("status: the worst finding in the server's words, otherwise the flow", () =
 });
 
 test("status: a pause is separate, and hides nothing else", () => {
-  const finding = (what: string) => ({
-    what,
+  const finding = (kind: string) => ({
+    kind,
     since: later(-9),
     count: 2,
     next_at: null,
-    text: what,
+    text: kind,
   });
   const of = { clients: undefined, row: undefined, rates: { in: null, out: null } };
   const [dead, paused, full] = ["dead_items", "paused", "store_full"].map(finding);
@@ -149,7 +149,7 @@ test("status: a pause is separate, and hides nothing else", () => {
     [dead, paused],
     [paused, dead],
   ]) {
-    const explain = explained({ health: findings[0]?.what ?? "", findings });
+    const explain = explained({ health: findings[0]?.kind ?? "", findings });
     expect(findingsOf(explain)).toEqual({ paused, others: [dead] });
     expect(sentenceOf({ ...of, explain })).toEqual({ lead: "Dead items.", text: "dead_items" });
   }
@@ -162,7 +162,7 @@ test("status: a pause is separate, and hides nothing else", () => {
 });
 
 test("isDyingNow: true while items died recently and are still dead", () => {
-  const finding = { what: "dead_items", since: later(-9), count: 2, next_at: null, text: "Text." };
+  const finding = { kind: "dead_items", since: later(-9), count: 2, next_at: null, text: "Text." };
   const dying = explained({ findings: [finding] });
   expect(isDyingNow(dying, 2)).toBe(true);
   expect(isDyingNow(dying, 0)).toBe(false);
@@ -179,7 +179,7 @@ test("comingOf: the nearest first, no past event, no duplicates", () => {
     "a lease of worker-1 lapses",
   ]);
   expect(comingOf(sources, now + 6_000)).toHaveLength(1);
-  const next = { what: "all_leased", since: later(0), count: 1, next_at: later(14_000), text: "" };
+  const next = { kind: "all_leased", since: later(0), count: 1, next_at: later(14_000), text: "" };
   const leased = explained({ health: "all_leased", findings: [next] });
   expect(comingOf({ ...sources, row: undefined, explain: leased }, now)).toHaveLength(1);
 });

@@ -13,18 +13,18 @@ export interface WhySources {
 }
 
 /** The word of a finding; those of the two limits share one. */
-export function findingWord(what: string) {
-  return wordOf(what.startsWith("at_") ? "at_limit" : what);
+export function findingWord(kind: string) {
+  return wordOf(kind.startsWith("at_") ? "at_limit" : kind);
 }
 
 /** Whether items died recently and are still dead. */
 export function isDyingNow(explain: QueueExplainReply | undefined, count = 0): boolean {
-  return count > 0 && (explain?.findings.some(({ what }) => what === "dead_items") ?? false);
+  return count > 0 && (explain?.findings.some(({ kind }) => kind === "dead_items") ?? false);
 }
 
 /** A pause comes first, before any other finding. */
 export function findingsOf(explain: QueueExplainReply) {
-  const paused = explain.findings.find(({ what }) => what === "paused");
+  const paused = explain.findings.find(({ kind }) => kind === "paused");
   return { paused, others: explain.findings.filter((finding) => finding !== paused) };
 }
 
@@ -39,14 +39,16 @@ export function sentenceOf({ explain, clients, row, rates }: WhySources): Senten
   const worst = others[0];
   if (worst === undefined && paused !== undefined) return { lead: "", text: "" };
   if (worst !== undefined) {
-    return { lead: `${capital(findingWord(worst.what).text)}.`, text: worst.text };
+    return { lead: `${capital(findingWord(worst.kind).text)}.`, text: worst.text };
   }
-  const asking = clients?.asking_count ?? row?.waiting_leases ?? 0;
-  const ask = asking === 0 ? "no client waits" : plural(asking, "client waits", "clients wait");
+  const waiting = clients?.waiting_count ?? row?.waiting_leases ?? 0;
+  const clientsText =
+    waiting === 0 ? "no client waits" : plural(waiting, "client waits", "clients wait");
   if (explain.health === "empty")
     return { lead: "Empty.", text: "No item waits, and no client waits." };
-  if (explain.health === "idle") return { lead: "Idle.", text: `Nothing waits, and ${ask}.` };
-  if (explain.health === "flows" && asking === 0 && row?.leased === 0 && !rates.out) {
+  if (explain.health === "idle")
+    return { lead: "Idle.", text: `Nothing waits, and ${clientsText}.` };
+  if (explain.health === "flows" && waiting === 0 && row?.leased === 0 && !rates.out) {
     const ready = plural(row.ready, "item is", "items are");
     return {
       lead: "Nothing moves.",
@@ -54,7 +56,7 @@ export function sentenceOf({ explain, clients, row, rates }: WhySources): Senten
     };
   }
   const lead = explain.health === "flows" ? "It flows." : `${capital(explain.health)}.`;
-  return { lead, text: capital(`${[...movesOf(rates, row), `and ${ask}`].join(", ")}.`) };
+  return { lead, text: capital(`${[...movesOf(rates, row), `and ${clientsText}`].join(", ")}.`) };
 }
 
 function* movesOf({ out }: Rates, row: QueueRow | undefined): Generator<string> {
@@ -77,15 +79,15 @@ export interface Coming {
 export function comingOf({ explain, clients, row }: WhySources, nowMs: number): readonly Coming[] {
   const coming: Coming[] = [];
   const [worst] = findingsOf(explain).others;
-  if (worst?.next_at) coming.push({ what: nextWords(worst.what), atMs: Date.parse(worst.next_at) });
+  if (worst?.next_at) coming.push({ what: nextWords(worst.kind), atMs: Date.parse(worst.next_at) });
   const lapse = (clients?.holding ?? [])
     .map(({ client_id: client, next_lapse_at: at }) => ({ client, atMs: Date.parse(at) }))
     .toSorted((a, b) => a.atMs - b.atMs)[0];
-  if (lapse !== undefined && worst?.what !== "all_leased") {
+  if (lapse !== undefined && worst?.kind !== "all_leased") {
     coming.push({ what: `a lease of ${lapse.client || "a client"} lapses`, atMs: lapse.atMs });
   }
   const dueMs = row?.next_due_at_ms ?? 0;
-  if (dueMs > 0 && worst?.what !== "all_scheduled") {
+  if (dueMs > 0 && worst?.kind !== "all_scheduled") {
     coming.push({ what: "a scheduled item falls due", atMs: dueMs });
   }
   return coming
@@ -94,8 +96,8 @@ export function comingOf({ explain, clients, row }: WhySources, nowMs: number): 
     .slice(0, 2);
 }
 
-function nextWords(what: string): string {
-  switch (what) {
+function nextWords(kind: string): string {
+  switch (kind) {
     case "shard_down":
       return "the shard is started again";
     case "at_lease_rate":

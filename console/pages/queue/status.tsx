@@ -19,7 +19,7 @@ export function Status({ state }: { readonly state: QueueState }): ReactNode {
   }
   const sources = { explain: explain.data, clients: clients.data, row, rates };
   const { paused, others } = findingsOf(explain.data);
-  const { tone, glyph } = findingWord(others[0]?.what ?? explain.data.health);
+  const { tone, glyph } = findingWord(others[0]?.kind ?? explain.data.health);
   const { lead, text } = sentenceOf(sources);
   return (
     <section className={`why h-${tone}`} aria-label="Why">

@@ -15,7 +15,7 @@ export function LostCommits({ alarms }: { readonly alarms: readonly OverviewAlar
   const isAsked = useWhoAmI() !== undefined;
   const mayConfirm = useMayOn("admin", null);
   const [isOpen, setOpen] = useState(false);
-  const alarm = alarms.find(({ what }) => what === "commits_lost");
+  const alarm = alarms.find(({ kind }) => kind === "commits_lost");
   if (alarm === undefined) return null;
   return (
     <section className="loss" aria-labelledby="loss">

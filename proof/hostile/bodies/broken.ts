@@ -252,7 +252,7 @@ const nonsense: Readonly<Record<string, readonly string[]>> = {
   state: words,
   death: words,
   by: words,
-  to: [...queueNames.bad, ...queueNames.odd],
+  to_queue: [...queueNames.bad, ...queueNames.odd],
   task_id: ids.bad,
   origin_id: ids.bad,
   origin_created_at: instants.bad,

@@ -62,7 +62,7 @@ test.skipIf(!hasFaketime)(
       await produce("expires", "expired");
       for (const name of ["due", "lapses", "dead", "empty"]) {
         const line = async () => (await call("/v1/queue.clients", { queue_name: name })).body;
-        while ((await line()).asking_count === 0) await Bun.sleep(10);
+        while ((await line()).waiting_count === 0) await Bun.sleep(10);
       }
       jumpTo("+12m");
       expect((await empty).status).toBe(454);

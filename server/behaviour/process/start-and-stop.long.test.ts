@@ -64,7 +64,7 @@ test("start: a second server on the same data is refused with the reason", async
   await using _server = await start({ data: files.data });
   const second = await runServer(["--port", "0", "--data", files.data]);
   expect(second.code).toBe(3);
-  expect(second.output).toContain("the data directory is in use by another server");
+  expect(second.output).toContain("the data folder is in use by another server");
   expect(second.output).not.toMatch(/\n +at |"stack"/);
 });
 

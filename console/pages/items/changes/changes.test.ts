@@ -62,6 +62,6 @@ test("callsOf: other items take one task, by ids or filter, bounded by the count
     ),
   ).toEqual({
     id: "redrive",
-    body: { queue_name: "dead", filter: { reason: "" }, limit: 9, dry_run: true, to: "a" },
+    body: { queue_name: "dead", filter: { reason: "" }, limit: 9, dry_run: true, to_queue: "a" },
   });
 });

@@ -100,7 +100,7 @@ export function callOf(change: ItemChange, part: Part, { isDry, expect }: Guard)
     ...guard,
   };
   if (verb === "redrive") {
-    return { id: "redrive", body: { ...task, ...(options.to !== "" && { to: options.to }) } };
+    return { id: "redrive", body: { ...task, ...(options.to !== "" && { to_queue: options.to }) } };
   }
   const of = verb !== "promote" && state !== null && state !== "leased" ? { state } : {};
   const reason = verb === "reject" && options.reason !== "" ? { reason: options.reason } : {};

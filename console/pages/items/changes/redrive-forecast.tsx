@@ -44,7 +44,7 @@ function DestinationRow({ of: { queue_name: name, count } }: { readonly of: Dest
   return (
     <tr>
       {name === "" ? (
-        <td className="warn">stay: the queue that they came from is gone</td>
+        <td className="warn">stay: their original queue was deleted</td>
       ) : (
         <td className="cut">
           go to <bdi className="mono">{name}</bdi>

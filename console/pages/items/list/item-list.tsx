@@ -164,9 +164,9 @@ function ListFault({ found: { data, error, refetch }, search }: ListFaultProps):
 function useListed(source: Source, { data, hasNextPage }: ReturnType<typeof useFound>) {
   const pages = data?.pages ?? [];
   const items = pages.flatMap(({ items }) => items);
-  const lookedAt = pages.reduce((sum, { looked_at }) => sum + looked_at, 0);
+  const scanned = pages.reduce((sum, page) => sum + page.scanned, 0);
   const isWhole = data !== undefined && !hasNextPage;
-  const counted = withListed(useCounted(source), { count: items.length, lookedAt, isWhole });
+  const counted = withListed(useCounted(source), { count: items.length, scanned, isWhole });
   return { items, isWhole, seenAt: pages[0]?.seenAt ?? null, counted };
 }
 

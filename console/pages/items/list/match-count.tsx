@@ -29,7 +29,7 @@ export function MatchCount(props: MatchCountProps): ReactNode {
               {countText(counted.count)}
               {counted.isPart && "+"}
             </b>{" "}
-            match, of {countText(counted.lookedAt)} scanned
+            match, of {countText(counted.scanned)} scanned
           </>
         )}
       </span>

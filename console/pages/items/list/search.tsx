@@ -13,7 +13,7 @@ interface SearchProgressProps {
 
 /** Below an incomplete list: the progress of the search, and how to stop or resume it. */
 export function SearchProgress({ source, found, search }: SearchProgressProps): ReactNode {
-  const lookedAt = found.data?.pages.reduce((sum, page) => sum + page.looked_at, 0) ?? 0;
+  const scanned = found.data?.pages.reduce((sum, page) => sum + page.scanned, 0) ?? 0;
   const total = useObservablePart(pollState, ({ overview }) =>
     totalOf(source, overview?.queues.get(source.queueName)),
   );
@@ -37,11 +37,11 @@ export function SearchProgress({ source, found, search }: SearchProgressProps): 
         <>
           <progress
             className="meter"
-            max={Math.max(total, lookedAt, 1)}
-            value={lookedAt}
+            max={Math.max(total, scanned, 1)}
+            value={scanned}
             aria-label="Scanned"
           />
-          <span className="mono">{shareText(lookedAt / Math.max(total, lookedAt, 1))}</span>
+          <span className="mono">{shareText(scanned / Math.max(total, scanned, 1))}</span>
         </>
       )}
     </div>

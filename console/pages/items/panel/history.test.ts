@@ -2,22 +2,22 @@ import { expect, test } from "bun:test";
 import type { ItemEvent } from "../../../../openapi/schemas.ts";
 import { runsOf } from "./history.tsx";
 
-function events(...whats: readonly string[]): readonly ItemEvent[] {
-  return whats.map((what, at) => ({
+function events(...kinds: readonly string[]): readonly ItemEvent[] {
+  return kinds.map((kind, at) => ({
     at: new Date(at * 1_000).toISOString(),
-    what,
+    kind,
     id: "1h0LdFaStQ2vX000000000000Kd",
     queue_name: "orders",
     partition: 0,
-    by: what === "leased" ? `worker-${at}` : "",
+    holder: kind === "leased" ? `worker-${at}` : "",
   }));
 }
 
 const shortOf = (history: readonly ItemEvent[]) =>
   runsOf(history).map((run) =>
     run.what === "single"
-      ? run.event.what
-      : `[${run.end}: ${run.events.map(({ what }) => what).join(" ")}]`,
+      ? run.event.kind
+      : `[${run.end}: ${run.events.map(({ kind }) => kind).join(" ")}]`,
   );
 
 test("history: the events of one lease are grouped, the newest first", () => {
@@ -45,6 +45,6 @@ test.each([
     ["due", "[done: unheard_of leased]", "anew"],
   ],
   [[], []],
-])("%p", (whats, told) => {
-  expect(shortOf(events(...whats))).toEqual([...told]);
+])("%p", (kinds, told) => {
+  expect(shortOf(events(...kinds))).toEqual([...told]);
 });

@@ -46,7 +46,7 @@ export function HistoryView({ of }: { readonly of: ItemExplained }): ReactNode {
 }
 
 function Event({ event, zone }: { readonly event: ItemEvent; readonly zone: Zone }): ReactNode {
-  const { glyph, text } = wordsOf(event.what);
+  const { glyph, text } = wordsOf(event.kind);
   const at = Date.parse(event.at);
   return (
     <div className="ev">
@@ -56,14 +56,14 @@ function Event({ event, zone }: { readonly event: ItemEvent; readonly zone: Zone
       </time>
       <p>
         {text}
-        {event.by !== "" && (
+        {event.holder !== "" && (
           <>
             {" by "}
-            <b className="mono">{event.by}</b>
+            <b className="mono">{event.holder}</b>
           </>
         )}
         <small>
-          {event.queue_name === "" ? "a queue that is gone" : <bdi>{event.queue_name}</bdi>}
+          {event.queue_name === "" ? "a deleted queue" : <bdi>{event.queue_name}</bdi>}
           {event.partition !== null && ` ${event.partition}`}, {shortId(event.id)}
         </small>
       </p>
@@ -104,7 +104,7 @@ export function runsOf(history: readonly ItemEvent[]): readonly (LeaseRun | Sing
     open = null;
   };
   for (const event of history) {
-    if (event.what === "leased") {
+    if (event.kind === "leased") {
       close("open");
       open = [event];
       continue;
@@ -114,9 +114,9 @@ export function runsOf(history: readonly ItemEvent[]): readonly (LeaseRun | Sing
       continue;
     }
     open.push(event);
-    const end = ends[event.what];
+    const end = ends[event.kind];
     if (end !== undefined) close(end);
-    else if (event.what !== "extended") close("done");
+    else if (event.kind !== "extended") close("done");
   }
   close("open");
   return runs.toReversed();
@@ -149,6 +149,6 @@ const words: Readonly<Record<string, Words>> = {
 };
 
 /** A newer server may have more events, which are shown by their names. */
-export function wordsOf(what: string): Words {
-  return words[what] ?? { glyph: "note", text: what.replaceAll("_", " ") };
+export function wordsOf(kind: string): Words {
+  return words[kind] ?? { glyph: "note", text: kind.replaceAll("_", " ") };
 }

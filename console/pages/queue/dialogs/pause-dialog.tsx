@@ -17,7 +17,7 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
     toast: () => `paused ${what} of ${name}`,
     onDone: onClose,
   });
-  const asking = clients.data?.asking_count ?? 0;
+  const waiting = clients.data?.waiting_count ?? 0;
   const leased = row?.leased ?? 0;
   return (
     <ChangeDialog
@@ -34,9 +34,9 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
           <span>
             leases{" "}
             <small>
-              {asking === 0
+              {waiting === 0
                 ? "no client waits now"
-                : `${plural(asking, "client keeps its", "clients keep their")} place in line`}
+                : `${plural(waiting, "client keeps its", "clients keep their")} position in line`}
               , nothing is granted
             </small>
           </span>
@@ -73,7 +73,7 @@ export function ResumeDialog({ state, onClose }: QueueDialogProps): ReactNode {
   });
   const { lease_paused: lease, produce_paused: produce, pause_reason: reason } = info.data ?? {};
   const what = [...(lease ? ["Leases"] : []), ...(produce ? ["produces"] : [])].join(" and ");
-  const asking = clients.data?.asking_count ?? 0;
+  const waiting = clients.data?.waiting_count ?? 0;
   return (
     <ChangeDialog title={`Resume ${name}`} action="Resume" onClose={onClose} {...change}>
       <p>
@@ -82,9 +82,9 @@ export function ResumeDialog({ state, onClose }: QueueDialogProps): ReactNode {
       </p>
       <p className="muted">
         {countText(row?.ready ?? 0)} items are ready.{" "}
-        {asking === 0
+        {waiting === 0
           ? "No client waits."
-          : `${plural(asking, "client that waits is", "clients that wait are")} served at once, in their order.`}
+          : `${plural(waiting, "client that waits is", "clients that wait are")} served at once, in their order.`}
       </p>
     </ChangeDialog>
   );

@@ -25,7 +25,7 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
       duplicates?.length ? `${name} has an item of that key` : `produced 1 item to ${name}`,
     onDone: onClose,
   });
-  const asking = clients.data?.asking_count ?? 0;
+  const waiting = clients.data?.waiting_count ?? 0;
   return (
     <ChangeDialog title="Produce a test item" action="Produce 1 item" onClose={onClose} {...change}>
       <Field label="Kind" value={kind} onChange={setKind} isFirst />
@@ -51,9 +51,9 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
       </label>
       <p className="muted">
         A real item:{" "}
-        {asking === 0
+        {waiting === 0
           ? "the next lease gets it."
-          : `the next of ${plural(asking, "client", "clients")} in line gets it.`}
+          : `the next of ${plural(waiting, "client", "clients")} in line gets it.`}
       </p>
     </ChangeDialog>
   );
