@@ -174,14 +174,14 @@ function labelOf(locale: string): string {
   return i18n.locales[locale]?.label ?? locale;
 }
 
-/** The same page in each locale; `data-keeps-context` preserves query and hash. */
+/** The same page in each locale; `data-keeps-place` preserves query and hash. */
 function locales(pathname: string): readonly NavLink[] {
   const current = i18n.defaultLocale;
   return Object.keys(i18n.locales).map((target) => ({
     label: labelOf(target),
     to: localePath(pathname, { current, target, standard: current }),
     isActive: target === current,
-    data: { "data-keeps-context": "" },
+    data: { "data-keeps-place": "" },
   }));
 }
 
