@@ -745,23 +745,6 @@ test("delete: without force, a queue with a dead letter in transit to it is refu
   expect(await bundle.listed("first")).toEqual(["a"]);
 });
 
-test("partitions: a start removes a partition after it has stored the settings, however small a turn is", async () => {
-  const bundle = await setup({ turnLimits: { ...limits, turnRequestsMax: 1 } });
-  await bundle.createQueue({ name: "orders" });
-  await bundle.createQueue({ name: "mails", requestedPartitions: 2 });
-  for (const text of ["b", "c"]) await bundle.produce("mails", text);
-  for (const _ of ["b", "c"]) await bundle.complete(await bundle.lease("mails"));
-  await bundle.produce("orders", "a");
-  await bundle.lease("orders");
-  // The process is killed before the partition is removed.
-  bundle.store().killAt({ commitsBefore: 1, applied: false });
-  await bundle.begin(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions: 1 }));
-  await bundle.restart({ now: bundle.clock.now() + hour });
-  expect(await bundle.listed("orders")).toEqual(["a"]);
-  const { partitions } = await bundle.run(() => bundle.engine.inspect("mails"));
-  expect(partitions).toBe(1);
-});
-
 test("inspect: while its dead queue is being deleted, a queue counts the items that are left there", async () => {
   const bundle = await setupTwo();
   await bundle.createQueue({ name: "orders", deadQueue: "second" });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   completeOf,
   day,
@@ -277,22 +278,28 @@ test("partitions: a draining partition that is wanted again takes items again", 
   expect(await bundle.listed("orders", 1)).toEqual(["b", "d"]);
 });
 
-test("partitions: a start that removes an empty one loses no item whose lease has lapsed", async () => {
-  const bundle = await setup();
-  await bundle.createQueue(orders);
-  await bundle.createQueue({ ...orders, name: "mails", requestedPartitions: 2 });
-  for (const text of ["b", "c"]) await bundle.produce("mails", text);
-  for (const _ of ["b", "c"]) await bundle.complete(await bundle.lease("mails"));
-  await bundle.produce("orders", "a");
-  await bundle.lease("orders");
-  // The process is killed before the partition is removed.
-  bundle.store().killAt({ commitsBefore: 1, applied: false });
-  await bundle.begin(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions: 1 }));
-  await bundle.restart({ now: bundle.clock.now() + hour });
-  expect(await bundle.listed("orders")).toEqual(["a"]);
-  const { partitions } = await bundle.run(() => bundle.engine.inspect("mails"));
-  expect(partitions).toBe(1);
-});
+test.each([
+  ["", {}],
+  [", in turns of one request", { turnLimits: { ...limits, turnRequestsMax: 1 } }],
+])(
+  "partitions: a start that removes an empty one loses no item whose lease has lapsed%s",
+  async (_, options) => {
+    const bundle = await setup(options);
+    await bundle.createQueue(orders);
+    await bundle.createQueue({ ...orders, name: "mails", requestedPartitions: 2 });
+    for (const text of ["b", "c"]) await bundle.produce("mails", text);
+    for (const _ of ["b", "c"]) await bundle.complete(await bundle.lease("mails"));
+    await bundle.produce("orders", "a");
+    await bundle.lease("orders");
+    // The process is killed before the partition is removed.
+    bundle.store().killAt({ commitsBefore: 1, applied: false });
+    await bundle.begin(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions: 1 }));
+    await bundle.restart({ now: bundle.clock.now() + hour });
+    expect(await bundle.listed("orders")).toEqual(["a"]);
+    const { partitions } = await bundle.run(() => bundle.engine.inspect("mails"));
+    expect(partitions).toBe(1);
+  },
+);
 
 test("partitions: a reused slot returns no old item and reuses no id", async () => {
   const bundle = await setup();

@@ -1088,7 +1088,7 @@ export const QueueCounters = message(
 );
 export type QueueCounters = Static<typeof QueueCounters>;
 
-const samplePartitionStats = {
+export const samplePartitionStats = {
   partition: 0,
   total: 500,
   total_leased: 15,

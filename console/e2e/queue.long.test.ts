@@ -130,7 +130,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
         );
       };
       const filled = { wide: await topsAt(wide), narrow: await topsAt(narrow) };
-      // Else it would say before long that nobody answers.
+      // With its clock running, the page would soon report that the server does not answer.
       await stopTime(page);
       await page.route("**/v1/**", () => undefined);
       await page.reload();
