@@ -325,7 +325,7 @@ function shardThreadsText(): string {
     if (itemsPerCall === undefined) return [];
     return [{ itemsPerCall, of: (figure) => figures[figure]?.median ?? Number.NaN }];
   });
-  const others = Math.max(...sizes.map(({ of }) => of("otherCores"))).toFixed(2);
+  const others = Math.max(0, ...sizes.map(({ of }) => of("otherCores"))).toFixed(2);
   const on = `${machine.cores} cores with the load on them, of which other programs took ${others}, ${machine.fileSystem}`;
   const measured = markdownTable(shardThreadsHead, sizes.flatMap(shardThreadsRows));
   const head = ["by account, over one shard", ...accountedShards.map(String)];
@@ -389,8 +389,9 @@ function costsOfMany(size: ShardThreads) {
 function crossingText(sizes: readonly ShardThreads[]): string {
   const costs = sizes.map((size) => {
     const { alone, local, crossing } = costsOfMany(size);
-    const [one, two, more] = [alone, local, crossing].map(microsText);
-    return `with ${itemsText(size)} ${one} on one shard, ${two} local on two, and ${more} more to cross`;
+    const [one, two, difference] = [alone, local, Math.abs(crossing)].map(microsText);
+    const more = `${difference} ${crossing < 0 ? "less" : "more"} to cross`;
+    return `with ${itemsText(size)} ${one} on one shard, ${two} local on two, and ${more}`;
   });
   return `Microseconds per call, over a produce, a lease and a complete: ${costs.join("; ")}.`;
 }
@@ -405,13 +406,15 @@ function accountRows(size: ShardThreads): string[][] {
     `${name}, ${itemsText(size)}`,
     ...accountedShards.map((shards) => rateOf(shards).toFixed(1)),
   ];
-  const share = (shards: number) => rateOfMany(many, shards) / shards;
+  // A cost below zero is noise.
+  const costs = { ...many, crossing: Math.max(0, many.crossing) };
+  const share = (shards: number) => rateOfMany(costs, shards) / shards;
   // The extra cost of two threads over one, even if no call crosses.
   const more = Math.min(1, many.alone / many.local);
   const shares = (of: (shards: number) => number) =>
     accountedShards.map((shards) => of(shards).toFixed(2));
   return [
-    row("many queues", (shards) => rateOfMany(many, shards)),
+    row("many queues", (shards) => rateOfMany(costs, shards)),
     [`share of linear, ${itemsText(size)}`, ...shares(share)],
     [
       `share at worst, ${itemsText(size)}`,
