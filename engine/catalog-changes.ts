@@ -34,7 +34,7 @@ import type { Introductions } from "./relay/introductions.ts";
 import type { Claim, ReferenceChange } from "./relay/other-shard.ts";
 import type { OutboxRelay } from "./relay/outbox-relay.ts";
 import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
-import { itemsIn, type LogicalQueue } from "./state/queue.ts";
+import { itemsIn, type LogicalQueue, sumOf } from "./state/queue.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
 
 export interface CatalogChangesOptions {
@@ -296,9 +296,7 @@ export class CatalogChanges {
   /** Draining partitions that are empty. */
   #drained(queue: LogicalQueue): PartitionPlace[] {
     return [...queue.places.values()].filter((place) => {
-      const counts = queue.counts.get(place.partition);
-      const isEmpty = counts === undefined || itemsIn(counts) === 0;
-      return place.state === "draining" && isEmpty;
+      return place.state === "draining" && itemsIn(sumOf(queue.countsOf(place))) === 0;
     });
   }
 
@@ -515,16 +513,10 @@ const noItems: ItemCounts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
 
 /** The items in partitions that a plan begins to drain; throws if they are too many. */
 function drainedBy({ queue, entry }: QueuePlan, expect: number): ItemCounts {
-  const counts = { ...noItems } as { -readonly [state in keyof ItemCounts]: number };
-  for (const { partition, state } of entry.places) {
-    const before = queue.places.get(partition)?.state;
-    const held = queue.counts.get(partition);
-    if (state !== "draining" || before !== "active" || held === undefined) continue;
-    counts.ready += held.ready;
-    counts.leased += held.leased;
-    counts.scheduled += held.scheduled;
-    counts.retried += held.retried;
-  }
+  const drained = entry.places.filter(({ partition, state }) => {
+    return state === "draining" && queue.places.get(partition)?.state === "active";
+  });
+  const counts = sumOf(drained.flatMap((place) => queue.countsOf(place)));
   const total = itemsIn(counts);
   if (total > expect) throw QueueError.from(countChanged(total, expect));
   return counts;

@@ -97,12 +97,16 @@ const ensured = [
   "leasedMax",
   "leaseRate",
   "uniqueForMs",
+  "priorityAgingMs",
 ] as const;
 
 /** The defaults of a new queue. */
 const unset = { deadQueue: "", reference: "", maxAttempts: 0, requestedPartitions: 1 };
 /** The defaults of settings that a definition omits. */
-const unlimited = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
+const unlimited = {
+  ...{ leasedMax: 0, leaseRate: "", uniqueForMs: 0 },
+  priorityAgingMs: limits.priorityAgingMsDefault,
+};
 
 const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
   kind: shape("'memory', 'sqlite' or 'postgres'", (value) => value === "sqlite"),

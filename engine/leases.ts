@@ -31,9 +31,9 @@ const duplicateClient = failure(
 const repeated = failure("repeated", "the lease was asked for again; the repetition is answered");
 
 function keyOf(queue: LogicalQueue, request: LeaseRequest): IdempotencyKey | undefined {
-  const { requestKey, batchSize, leaseTimeoutMs } = request;
+  const { requestKey, batchSize, leaseTimeoutMs, priorityMin = 0 } = request;
   if (requestKey === undefined) return undefined;
-  const argumentsText = `${batchSize}/${leaseTimeoutMs ?? ""}`;
+  const argumentsText = `${batchSize}/${leaseTimeoutMs ?? ""}/${priorityMin}`;
   return idempotencyKey(requestKey, { queue: queue.lasting, operation: "lease", argumentsText });
 }
 
@@ -70,7 +70,7 @@ export class Leases<Items> {
       same.settle(clientGone);
     }
     if (request.signal?.aborted) throw QueueError.from(clientGone);
-    const mayFind = shard.isUp && queue.mayLease(clock.now());
+    const mayFind = shard.isUp && queue.mayLease(clock.now(), request.priorityMin ?? 0);
     const isRepeated = key !== undefined && shard.remembers(key);
     const isKnown = isRepeated || before !== undefined;
     if (!isKnown && !mayFind && this.#waitingLeases >= waitingLeasesMax) {
@@ -135,7 +135,7 @@ export class Leases<Items> {
       },
       timeUp: () => {
         if (machine.now() < deadline) return;
-        if (!lease.isGranted) lease.settle(this.#emptyReason(queue));
+        if (!lease.isGranted) lease.settle(this.#emptyReason(queue, request.priorityMin ?? 0));
         else lease.timer = machine.at(deadline + limits.leaseStallMsMax, stalled);
       },
     };
@@ -184,13 +184,13 @@ export class Leases<Items> {
   }
 
   /** Why a lease was granted nothing by its deadline. */
-  #emptyReason(queue: LogicalQueue): Failure {
+  #emptyReason(queue: LogicalQueue, priorityMin: number): Failure {
     const { clock, shard } = this.#options;
     const { pause } = queue.definition;
     if (pause?.lease === true) return pausedLease(pause);
     // Without the shard it is unknown whether the queue has items.
     if (!shard().isUp) return unreachableLease;
-    const isLimited = queue.balance.leaseFrom >= 0 && queue.itemsAllowed(clock.now()) <= 0;
+    const isLimited = queue.levels.hasReady(priorityMin) && queue.itemsAllowed(clock.now()) <= 0;
     return isLimited ? limitedLease : emptyLease;
   }
 }

@@ -156,7 +156,7 @@ export class Reports implements ShardEvents {
     for (const one of counts) {
       const owner = catalog.ownerAt(one.slot);
       if (owner === undefined) continue;
-      owner.queue.count(owner.partition, one, now);
+      owner.queue.count(one, now);
       healthMonitor.changed(owner.queue);
       // Before the start the other partitions are unknown; `start` examines all of them.
       if (this.#hasStarted) catalogChanges.counted(owner.queue, owner.partition);

@@ -53,6 +53,8 @@ export const bounds = {
   durationMsMax: 366 * 24 * 3_600_000,
   maxAttemptsMin: 0,
   maxAttemptsMax: 65_536,
+  priorityMax: 9,
+  priorityAgingDefault: "60s",
   leasedMaxMin: 0,
   leasedMaxMax: 2_147_483_647,
   partitionsMin: 1,

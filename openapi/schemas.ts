@@ -124,6 +124,13 @@ const reference = Type.String({
   examples: ["account-4711"],
 });
 
+const priority = {
+  minimum: 0,
+  maximum: bounds.priorityMax,
+  description: `The priority of the item, 0 to ${bounds.priorityMax}. Items of a higher one are leased first; while an item waits, it gains one for each \`priority_aging\` of its queue.`,
+  examples: [0, 9],
+};
+
 export const Reply = message(
   "Reply",
   "The reply of every operation that returns no data, and of every refusal.",
@@ -271,6 +278,7 @@ export const ProduceItem = message(
       [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
     }),
     headers: Type.Optional(at(101, headers)),
+    priority: optional.whole(102, { ...priority, [defaultKeyword]: 0 }),
   },
 );
 export type ProduceItem = Static<typeof ProduceItem>;
@@ -327,6 +335,14 @@ export const LeaseRequest = message(
       examples: ["30s"],
       ...formed(forms.durationOrNone, bounds.durationTextMax),
     }),
+    priority_min: optional.whole(101, {
+      minimum: 0,
+      maximum: bounds.priorityMax,
+      description:
+        "Lease only items with this `priority` or a higher one, so that some workers are reserved for what is urgent. What an item has gained by waiting does not count.",
+      examples: [0, 5],
+      [defaultKeyword]: 0,
+    }),
   },
 );
 export type LeaseRequest = Static<typeof LeaseRequest>;
@@ -353,6 +369,7 @@ export const LeaseItem = message("LeaseItem", "An item held by one consumer.", {
     description: "The payload, whether it was produced as `bytes` or as `utf8`; in JSON as base64.",
     examples: ["eyJvcmRlciI6NDJ9"],
   }),
+  priority: whole(108, priority),
   ...carried,
 });
 export type LeaseItem = Static<typeof LeaseItem>;
@@ -362,7 +379,7 @@ export const LeaseReply = message(
   "Leased items, and the queue and partition with which to complete or retry them.",
   {
     items: list(3, LeaseItem, {
-      description: "1 to `batch_size` items, in queue order, all from one partition.",
+      description: "1 to `batch_size` items in queue order, all from one partition and with the same `priority`.",
       examples: [
         [
           {
@@ -370,6 +387,7 @@ export const LeaseReply = message(
             encoding: "application/json",
             kind: "order-placed",
             reference: "account-4711",
+            priority: 0,
             attempts: 1,
             lease_deadline: "2026-03-01T13:00:00.000Z",
             bytes: "eyJvcmRlciI6NDJ9",
@@ -680,6 +698,14 @@ const uniqueFor = Type.String({
   ...formed(forms.durationOrNone, bounds.durationTextMax),
 });
 
+const priorityAging = Type.String({
+  ...ofKind("duration"),
+  description:
+    "How long an item waits for each priority that it gains, as a duration, or `never`: then items are leased strictly by their `priority`. An item gains no more once it has the highest. A change applies at once.",
+  examples: ["60s", "10m", "never"],
+  ...formed(forms.durationOrNever, bounds.durationTextMax),
+});
+
 const requestedPartitions = Type.Integer({
   minimum: bounds.partitionsMin,
   maximum: bounds.partitionsMax,
@@ -836,6 +862,11 @@ export const QueueInfo = message(
         'How long a `unique_key` is reserved, in the same format as `lease_timeout`; `""` = the queue does not accept unique keys.',
       examples: ["1d", ""],
     }),
+    priority_aging: duration(106, {
+      description:
+        "How long an item waits for each priority that it gains, in the same format as `lease_timeout`; `never` = it gains none.",
+      examples: ["60s", "never"],
+    }),
     ...pauseKeys,
   },
   { reserved: [10], constants: { namespace: { number: 11, value: "_system" } } },
@@ -885,6 +916,7 @@ export const sampleQueue: QueueInfo = {
   leased_max: 0,
   lease_rate: "",
   unique_for: "",
+  priority_aging: "60s",
   lease_paused: false,
   produce_paused: false,
   pause_reason: "",
@@ -915,6 +947,9 @@ export const QueueCreateRequest = message(
     leased_max: optional.whole(103, { ...leasedMax, [defaultKeyword]: 0 }),
     lease_rate: optional.text(104, { ...leaseRate, [defaultKeyword]: "" }),
     unique_for: Type.Optional(duration(105, { ...uniqueFor, [defaultKeyword]: "" })),
+    priority_aging: Type.Optional(
+      duration(106, { ...priorityAging, [defaultKeyword]: bounds.priorityAgingDefault }),
+    ),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
   },
@@ -938,6 +973,7 @@ export const QueueUpdateRequest = message(
     leased_max: Type.Optional(at(103, leasedMax, { hasPresence: true })),
     lease_rate: Type.Optional(at(104, leaseRate, { hasPresence: true })),
     unique_for: Type.Optional(at(105, uniqueFor, { hasPresence: true })),
+    priority_aging: Type.Optional(at(106, priorityAging, { hasPresence: true })),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
     ...guard,
@@ -2140,6 +2176,7 @@ export const StorageItem = message("StorageItem", "An item as it is stored.", {
     description: "The payload; in JSON as base64.",
     examples: ["eyJvcmRlciI6NDJ9"],
   }),
+  priority: whole(108, priority),
   ...carried,
 });
 export type StorageItem = Static<typeof StorageItem>;
@@ -2154,6 +2191,7 @@ export const sampleStorageItem: StorageItem = {
   created_at: "2026-03-01T12:00:00.000Z",
   updated_at: "2026-03-01T12:00:00.000Z",
   enqueue_at: null,
+  priority: 0,
   attempts: 1,
   max_attempts: 10,
   reference: "account-4711",
@@ -2884,6 +2922,7 @@ export const ImportItem = message(
       examples: ["eyJvcmRlciI6NDJ9"],
       [defaultKeyword]: "",
     }),
+    priority: optional.whole(108, { ...priority, [defaultKeyword]: 0 }),
     ...carried,
   },
 );

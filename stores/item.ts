@@ -8,7 +8,7 @@ export type Payload = Uint8Array | string;
 
 /** A ready or leased item. Instants are epoch milliseconds. */
 export interface Item {
-  /** The partition's number within the shard. */
+  /** The number of the partition within the shard, for the item's priority. */
   readonly slot: number;
   /** Its place in the partition, in order of queueing; never reused. */
   readonly seq: number;
@@ -60,7 +60,7 @@ export interface OutboundItem extends Item {
   readonly targetShard: number;
   /**
    * Id of the target queue, whose shard chooses the partition. `slot` and `seq` are the item's last
-   * place in this shard; 0 = none.
+   * place in this shard; `seq` 0 = none, and then the slot only has its priority.
    */
   readonly targetOwner: number;
 }

@@ -26,6 +26,13 @@ export interface QueueDefinition {
   readonly uniqueForMs?: number;
   /** `uniqueForMs` as the user wrote it; absent if that is. */
   readonly uniqueForText?: string;
+  /**
+   * How long an item waits for each priority that it gains; the engine's `never` = it gains none.
+   * Absent = the default.
+   */
+  readonly priorityAgingMs?: number;
+  /** `priorityAgingMs` as the user wrote it; absent if that is. */
+  readonly priorityAgingText?: string;
   /** Absent = not paused. */
   readonly pause?: Pause;
   readonly createdAt: number;
@@ -89,6 +96,8 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
     isAbsentOr("string", value["definition"]["leaseRate"]) &&
     isAbsentOr("number", value["definition"]["uniqueForMs"]) &&
     isAbsentOr("string", value["definition"]["uniqueForText"]) &&
+    isAbsentOr("number", value["definition"]["priorityAgingMs"]) &&
+    isAbsentOr("string", value["definition"]["priorityAgingText"]) &&
     isAbsentOr("number", value["createdAs"]) &&
     (value["definition"]["pause"] === undefined ||
       hasForm(value["definition"]["pause"], pauseForm)) &&
@@ -128,7 +137,9 @@ const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
   createdAt: "number",
   updatedAt: "number",
 };
-type OptionalFields = "pause" | "leasedMax" | "leaseRate" | "uniqueForMs" | "uniqueForText";
+type OptionalFields =
+  | ("pause" | "leasedMax" | "leaseRate" | "uniqueForMs" | "uniqueForText")
+  | ("priorityAgingMs" | "priorityAgingText");
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<Omit<PartitionPlace, "origins">> = {
   partition: "number",

@@ -3,6 +3,7 @@
 import type { HoldingClient, QueueClients } from "../model/api.ts";
 import { lateLook } from "../model/errors.ts";
 import type { PartitionHolder } from "../model/messages.ts";
+import { partitionSlot } from "../model/priority.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { Shard } from "../turn/shard.ts";
 
@@ -54,13 +55,17 @@ async function heldIn(
 /** Sorted by items, most first. */
 function holdersByClient(queue: LogicalQueue, held: readonly PartitionHolder[]): HoldingClient[] {
   const places = [...queue.places.values()];
-  const partitionOf = new Map(places.map(({ slot, partition }) => [slot, partition]));
+  const numbers = new Map(places.map(({ slot, partition }) => [slot, partition]));
+  const partitionsOf = (parts: readonly PartitionHolder[]): number[] => {
+    const all = parts.flatMap(({ slot }) => numbers.get(partitionSlot(slot)) ?? []);
+    return [...new Set(all)].sort((a, b) => a - b);
+  };
   return [...Map.groupBy(held, ({ client }) => client)]
     .map(
       ([client, parts]): HoldingClient => ({
         client,
         items: parts.reduce((sum, { items }) => sum + items, 0),
-        partitions: parts.flatMap(({ slot }) => partitionOf.get(slot) ?? []).sort((a, b) => a - b),
+        partitions: partitionsOf(parts),
         nextLapseAt: Math.min(...parts.map(({ nextLapseAt }) => nextLapseAt)),
       }),
     )

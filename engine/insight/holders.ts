@@ -12,7 +12,7 @@ export interface Holders {
 export const holders: Operation<Holders> = {
   phase: "after",
   decide: answering(({ memory }, { slots }) => {
-    const all = slots.flatMap((slot) => holdersOf(memory.partition(slot)));
+    const all = slots.flatMap((slot) => memory.partitionsAt(slot).flatMap(holdersOf));
     return { ok: true, value: { kind: "holders", holders: all } };
   }),
 };

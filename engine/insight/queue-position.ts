@@ -1,6 +1,9 @@
-// Counts the ready items ahead of an item in its partition, up to a bound.
+// Counts the ready items ahead of an item in its partition, up to a bound. With aging, which items
+// of other priorities come first depends on how long each has waited, so they are not counted.
 
+import { never } from "../model/duration.ts";
 import { limits } from "../model/limits.ts";
+import { partitionSlot } from "../model/priority.ts";
 import { answering, type Operation } from "../operations/operation.ts";
 
 export interface QueuePosition {
@@ -23,9 +26,18 @@ export const ahead: Operation<QueuePosition> = {
     }
   },
   decide: answering(({ memory, readResult }, { op, slot }) => {
-    const { held } = memory.partition(slot);
+    const { held, priority } = memory.partition(slot);
     const { found = [], isAll = true } = readResult.marks.get(page(op)) ?? {};
     const count = found.reduce((sum, { seq }) => sum + (held.has(seq) ? 0 : 1), 0);
-    return { ok: true, value: { kind: "ahead", count, isAll } };
+    const others = memory
+      .partitionsAt(partitionSlot(slot))
+      .filter((one) => one.priority !== priority && one.readyCount > 0);
+    const agingMs = memory.rules.ownerAt(slot)?.queue.priorityAgingMs ?? never;
+    if (agingMs < never) {
+      return { ok: true, value: { kind: "ahead", count, isAll: isAll && others.length === 0 } };
+    }
+    const higher = others.filter((one) => one.priority > priority);
+    const ahead = higher.reduce((sum, { readyCount }) => sum + readyCount, count);
+    return { ok: true, value: { kind: "ahead", count: ahead, isAll } };
   }),
 };

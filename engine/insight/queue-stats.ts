@@ -2,7 +2,7 @@
 
 import type { PartitionStats, QueueInspection, QueueStats, ShardStatus } from "../model/api.ts";
 import type { PartitionAges } from "../model/messages.ts";
-import type { LogicalQueue } from "../state/queue.ts";
+import { earliest, type LogicalQueue, sumOf } from "../state/queue.ts";
 import type { Timing } from "../turn/inbox.ts";
 import { type Shard, succeeded } from "../turn/shard.ts";
 
@@ -14,11 +14,6 @@ export function shardStatus({ shard, isUp: up, counters }: Shard): ShardStatus {
   };
   return { shard, up, ...counters, ...histograms };
 }
-
-const noCounts = {
-  ...{ ready: 0, leased: 0, scheduled: 0, retried: 0 },
-  ...{ oldestReadyAt: null, nextDueAt: null },
-};
 
 export async function queueStats(
   queue: LogicalQueue,
@@ -40,11 +35,12 @@ export async function queueStats(
   const { failures } = shard.counters;
   const partitions = places.map((place): PartitionStats => {
     const { partition } = place;
-    const { ready, leased, scheduled, retried, ...instants } =
-      queue.counts.get(partition) ?? noCounts;
+    const counts = queue.countsOf(place);
+    const { ready, leased, scheduled, retried } = sumOf(counts);
     const { averageAgeMs = 0, averageLeasedAgeMs = 0 } = averages.get(place.slot) ?? {};
     const items = { total: ready + leased, totalLeased: leased, scheduled: scheduled + retried };
-    const { oldestReadyAt, nextDueAt } = instants;
+    const oldestReadyAt = earliest(counts.map((one) => one.oldestReadyAt));
+    const nextDueAt = earliest(counts.map((one) => one.nextDueAt));
     const ages = { averageAgeMs, averageLeasedAgeMs, oldestReadyAt, nextDueAt };
     return { partition, ...items, failures, ...ages };
   });

@@ -15,6 +15,7 @@ import { isId } from "../model/ids.ts";
 import { storedItem } from "../model/items.ts";
 import { limits } from "../model/limits.ts";
 import type { HistoryEvent, MatchedItem, Value } from "../model/messages.ts";
+import { priorities, priorityOf, slotFor } from "../model/priority.ts";
 import { checkFind, checkGroups, checkPayloadRange, refuse } from "../model/validate.ts";
 import type { Others } from "../others.ts";
 import type { Explained, HistoryPart, OtherShard } from "../relay/other-shard.ts";
@@ -29,25 +30,26 @@ import type { HealthMonitor } from "./health-monitor.ts";
 import { type FollowedItem, follow } from "./item-history.ts";
 import { findNewest, type LookBack, latest } from "./newest-first.ts";
 
-/** Either the scheduled items of a partition, or the others. */
+/** Either the scheduled items of one priority in a partition, or the others. */
 interface Position {
   readonly place: PartitionPlace;
+  readonly slot: number;
   readonly aside: boolean;
 }
 
-interface SearchPlace {
+interface SearchPlace extends Pick<Position, "place" | "slot"> {
   readonly queue: LogicalQueue;
-  readonly place: PartitionPlace;
 }
 
 /** The position from which a search continues. */
 interface Pivot {
   readonly partition: number;
+  readonly priority: number;
   readonly aside: boolean;
   readonly seq: number;
 }
 
-const start: Pivot = { partition: 0, aside: false, seq: 0 };
+const start: Pivot = { partition: 0, priority: limits.priorityMax, aside: false, seq: 0 };
 
 /** The request for each piece, and the treatment of its result. */
 interface Walk {
@@ -102,19 +104,17 @@ export class Search {
     const { state, ...rest } = { ...holderFilter(request), filter, payloadHead };
     const timing = this.#timing();
     const lines = pivot === "" ? linesOf(queue, partition, state) : readLines(queue, pivot);
-    const lookBack: LookBack<Position> = ({ place: { slot }, aside }, piece) => {
+    const lookBack: LookBack<Position> = ({ slot, aside }, piece) => {
       const { owner } = queue;
       const span = { owner, slot, aside, from: 0, scanMax: limits.findTurnScanned, ...piece };
       return this.#ask({ kind: "find", state, ...rest, ...span }, timing);
     };
     const { found, scanned, lines: left } = await findNewest(lines, limit, lookBack);
     return {
-      found: found.map(({ item, where: { place } }) => shownItem(item, { queue, place })),
+      found: found.map(({ item, where }) => shownItem(item, { queue, ...where })),
       scanned,
       nextPivot: left
-        .map(({ where: { place, aside }, before: seq }) =>
-          writePivot({ partition: place.partition, aside, seq }),
-        )
+        .map(({ where, before: seq }) => writePivot(where, seq))
         .join(pivotSeparator),
     };
   }
@@ -226,23 +226,20 @@ export class Search {
     const { findScannedMax, findTurnScanned } = limits;
     let scanned = 0;
     let count = 0;
-    for (const { place, aside, seq } of positions(queue, {
-      from,
-      partition,
-      state: walk.request.state,
-    })) {
+    const { state } = walk.request;
+    for (const { seq, ...position } of positions(queue, { from, partition, state })) {
+      const { slot, aside } = position;
       for (let next: number | null = seq; next !== null; ) {
         if (scanned >= findScannedMax || count >= walk.limit) {
-          const at = { partition: place.partition, aside, seq: next };
-          return { scanned, nextPivot: writePivot(at) };
+          return { scanned, nextPivot: writePivot(position, next) };
         }
         const scanMax = Math.min(findTurnScanned, findScannedMax - scanned);
         const left = Math.min(walk.limit - count, findTurnScanned);
-        const where = { owner: queue.owner, slot: place.slot, aside };
+        const where = { owner: queue.owner, slot, aside };
         const span = { ...where, from: next, limit: left, scanMax };
         const found = await this.#ask({ kind: "find", ...walk.request, ...span }, timing);
         scanned += found.scanned;
-        count += walk.take(found, { queue, place });
+        count += walk.take(found, { queue, ...position });
         next = found.next;
       }
     }
@@ -282,7 +279,7 @@ export class Search {
     const { seq, ...at } = named;
     const timing = this.#timing();
     for (const aside of [false, true]) {
-      const where = { owner: at.queue.owner, slot: at.place.slot, aside };
+      const where = { owner: at.queue.owner, slot: at.slot, aside };
       const one = { ...where, from: seq, before: seq + 1, limit: 1, scanMax: 1 };
       const request = { kind: "find", ...one, state: null, filter: {}, ...wanted } as const;
       const [item] = (await this.#ask(request, timing)).items;
@@ -302,7 +299,7 @@ export class Search {
     const owner = this.#options.catalog.ownerAt(named.slot);
     const place = owner?.queue.places.get(owner.partition);
     if (owner === undefined || place === undefined || owner.queue.isHidden) return null;
-    return { queue: owner.queue, place, seq: named.seq };
+    return { queue: owner.queue, place, ...named };
   }
 
   /** For ids issued by this shard; other ids are unknown to it. */
@@ -375,8 +372,8 @@ export class Search {
     return this.#epochs()?.idOf(place, this.#options.catalog.originsAt(place.slot)) ?? "";
   }
 
-  async #ahead({ place }: SearchPlace, seq: Item["seq"]) {
-    const asked = { kind: "ahead", slot: place.slot, seq } as const;
+  async #ahead({ slot }: SearchPlace, seq: Item["seq"]) {
+    const asked = { kind: "ahead", slot, seq } as const;
     const value = succeeded(await this.#options.shard().ask(asked, this.#timing()));
     assert(value.kind === "ahead", "a shard answered a count with something else");
     return value;
@@ -453,7 +450,10 @@ function isSearched(state: Find["state"], aside: boolean): boolean {
   return state === null || (state === "scheduled") === aside;
 }
 
-/** Where to search: one partition after the other, in each the scheduled items last. */
+/**
+ * Where to search: one partition after the other, in each from the highest priority, and of each
+ * priority the scheduled items last.
+ */
 function* positions(
   queue: LogicalQueue,
   {
@@ -466,14 +466,23 @@ function* positions(
     readonly state: Find["state"];
   },
 ): Generator<Position & { readonly seq: number }> {
-  for (const place of placesFrom(queue, from.partition, partition)) {
-    const isFirst = place.partition === from.partition;
-    for (const aside of [false, true]) {
-      const isPast = isFirst && from.aside && !aside;
-      if (isPast || !isSearched(state, aside)) continue;
-      yield { place, aside, seq: isFirst && aside === from.aside ? from.seq : 0 };
-    }
+  for (const position of allPositions(queue, from.partition, partition)) {
+    const { place, slot, aside } = position;
+    const below = from.priority - priorityOf(slot);
+    const isFirst = place.partition === from.partition && below <= 0;
+    const isPast = isFirst && (below < 0 || (from.aside && !aside));
+    if (isPast || !isSearched(state, aside)) continue;
+    yield { ...position, seq: isFirst && aside === from.aside ? from.seq : 0 };
   }
+}
+
+function allPositions(queue: LogicalQueue, from: number, only: number | null): Position[] {
+  const falling = queue.levels.priorities.sort((a, b) => b - a);
+  return placesFrom(queue, from, only).flatMap((place) =>
+    falling.flatMap((priority) =>
+      [false, true].map((aside) => ({ place, slot: slotFor(place.slot, priority), aside })),
+    ),
+  );
 }
 
 function placesFrom(queue: LogicalQueue, from: number, only: number | null): PartitionPlace[] {
@@ -484,11 +493,9 @@ function placesFrom(queue: LogicalQueue, from: number, only: number | null): Par
 
 function linesOf(queue: LogicalQueue, partition: number | null, state: Find["state"]) {
   if (partition !== null) queue.place(partition);
-  return placesFrom(queue, 0, partition).flatMap((place) =>
-    [false, true]
-      .filter((aside) => isSearched(state, aside))
-      .map((aside) => ({ where: { place, aside }, before: latest })),
-  );
+  return allPositions(queue, 0, partition)
+    .filter(({ aside }) => isSearched(state, aside))
+    .map((where) => ({ where, before: latest }));
 }
 
 /** In the order `newest` the pivot has one part per unfinished line. */
@@ -496,10 +503,12 @@ const pivotSeparator = ",";
 
 /** A partition removed meanwhile has no more items. */
 function readLines(queue: LogicalQueue, pivot: string) {
-  return pivot.split(pivotSeparator, 2 * limits.partitionsMax).flatMap((text) => {
-    const { partition, aside, seq: before } = readPivot(text);
+  const linesMax = 2 * priorities.length * limits.partitionsMax;
+  return pivot.split(pivotSeparator, linesMax).flatMap((text) => {
+    const { partition, priority, aside, seq: before } = readPivot(text);
     const place = queue.places.get(partition);
-    return place === undefined ? [] : [{ where: { place, aside }, before }];
+    if (place === undefined) return [];
+    return [{ where: { place, slot: slotFor(place.slot, priority), aside }, before }];
   });
 }
 
@@ -524,17 +533,19 @@ function shownItem(item: MatchedItem, { queue, place }: SearchPlace): api.FoundI
   return { ...storedItem(listed, definition), ...at, state, holder, payloadBytes };
 }
 
-function writePivot({ partition, aside, seq }: Pivot): string {
-  return `${partition}.${aside ? 1 : 0}.${seq}`;
+function writePivot({ place, slot, aside }: Position, seq: number): string {
+  return `${place.partition}.${priorityOf(slot)}.${aside ? 1 : 0}.${seq}`;
 }
 
 function readPivot(text: string): Pivot {
-  const [, partition, aside, seq] = /^(\d{1,9})\.([01])\.(\d{1,15})$/.exec(text) ?? [];
+  const form = /^(\d{1,9})\.(\d)\.([01])\.(\d{1,15})$/;
+  const [, partition, priority, aside, seq] = form.exec(text) ?? [];
   if (seq === undefined) {
     const got = text.slice(0, limits.quotedMax);
     refuse(`pivot is invalid; expected the next_pivot of the page before, got '${got}'`);
   }
-  return { partition: Number(partition), aside: aside === "1", seq: Number(seq) };
+  const numbers = { partition: Number(partition), priority: Number(priority), seq: Number(seq) };
+  return { ...numbers, aside: aside === "1" };
 }
 
 const deathsInWords = {

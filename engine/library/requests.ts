@@ -84,6 +84,7 @@ const item = {
   reference: optional(text),
   enqueueAt: optional(nullable(instant)),
   headers: optional(headers),
+  priority: optional(number),
 };
 const held = { queue: text, partition: number, ids: list(text) };
 const produceItem = object<api.ProduceItem>({ ...item, uniqueKey: optional(text) });
@@ -110,6 +111,8 @@ const settings = {
   leaseRate: optional(text),
   uniqueForMs: optional(number),
   uniqueForText: optional(text),
+  priorityAgingMs: optional(number),
+  priorityAgingText: optional(text),
 };
 
 /** By the name of the method. */
@@ -127,6 +130,7 @@ export const requests = {
     batchSize: number,
     requestTimeoutMs: number,
     leaseTimeoutMs,
+    priorityMin: optional(number),
     signal: optional(signal),
     requestKey,
   }),
@@ -177,6 +181,8 @@ export const requests = {
     leaseRate: optional(text),
     uniqueForMs: optional(number),
     uniqueForText: optional(text),
+    priorityAgingMs: optional(number),
+    priorityAgingText: optional(text),
   }),
   series: object<api.SeriesRequest>({
     queue: optional(text),

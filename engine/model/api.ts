@@ -16,6 +16,8 @@ export interface ProduceItem {
   readonly reference?: string;
   /** For the consumer, such as a trace context; at most 2,048 bytes as JSON. */
   readonly headers?: Headers;
+  /** 0 to 9, 9 first; absent = 0. */
+  readonly priority?: number;
   /** Not offered before this instant; `null` or past = at once. */
   readonly enqueueAt?: number | null;
   /**
@@ -96,6 +98,8 @@ export interface LeaseRequest extends Repeatable {
   readonly requestTimeoutMs: number;
   /** How long the items are leased; absent or `null` = the queue's lease timeout. */
   readonly leaseTimeoutMs?: number | null;
+  /** 0 to 9: takes no items of a lower priority, however long they have waited; absent = 0. */
+  readonly priorityMin?: number;
   /** Aborting it removes the waiting request. */
   readonly signal?: AbortSignal;
 }
@@ -105,6 +109,7 @@ export interface LeasedItem {
   readonly kind: string;
   readonly encoding: string;
   readonly reference: string;
+  readonly priority: number;
   /** Leases granted so far, including this one. */
   readonly attempts: number;
   readonly leaseDeadline: number;
@@ -418,7 +423,9 @@ export type NewQueue = Pick<QueueSettings, "name" | "leaseTimeoutMs" | "expireTi
   Partial<QueueSettings>;
 
 /** How replies write the durations; derived from the milliseconds if absent. */
-type TimeoutTexts = "leaseTimeoutText" | "expireTimeoutText" | "uniqueForText";
+type TimeoutTexts =
+  | ("leaseTimeoutText" | "expireTimeoutText")
+  | ("uniqueForText" | "priorityAgingText");
 
 /** `name` and the settings to change; absent keys keep their value. */
 export type QueueChange = Pick<QueueSettings, "name"> & Partial<QueueSettings>;
@@ -466,6 +473,7 @@ export interface StoredItem {
   readonly updatedAt: number;
   /** Set only while it is scheduled. */
   readonly enqueueAt: number | null;
+  readonly priority: number;
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly reference: string;
@@ -676,6 +684,7 @@ export interface ImportItem {
   readonly expireDeadline?: number | null;
   readonly createdAt?: number | null;
   readonly enqueueAt?: number | null;
+  readonly priority?: number;
   readonly attempts?: number;
   readonly reference?: string;
   readonly encoding?: string;

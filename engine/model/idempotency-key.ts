@@ -93,11 +93,11 @@ export function producedText(items: readonly NewItem[], returnIds: boolean): str
       text += framed(item);
       continue;
     }
-    const { payload, kind, encoding, reference, headers, enqueueAt, unique } = item;
+    const { payload, kind, encoding, reference, headers, priority, enqueueAt, unique } = item;
     text += framed(payload);
     const isPlain = kind === "" && encoding === "" && reference === "" && enqueueAt === null;
-    if (isPlain && unique === "" && headers === "") continue;
-    text += JSON.stringify([kind, encoding, reference, enqueueAt, unique, headers]);
+    if (isPlain && unique === "" && headers === "" && priority === 0) continue;
+    text += JSON.stringify([kind, encoding, reference, enqueueAt, unique, headers, priority]);
   }
   return text;
 }

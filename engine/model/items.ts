@@ -10,8 +10,9 @@ import { carriedFields, pastText } from "./provenance.ts";
 
 /** `unique`: the digest of its unique key; `""` = none. */
 export function newItem(item: ProduceItem, unique: string): NewItem {
-  const { payload, kind, encoding, reference, headers, enqueueAt } = item;
-  const isDescribed = kind || encoding || reference || headers || enqueueAt != null || unique;
+  const { payload, kind, encoding, reference, headers, priority, enqueueAt } = item;
+  const isPlain = !(kind || encoding || reference || headers || priority || unique);
+  const isDescribed = !isPlain || enqueueAt != null;
   return typeof payload === "string" && !isDescribed ? payload : described(item, unique);
 }
 
@@ -22,6 +23,7 @@ function described(item: ProduceItem, unique: string): DescribedItem {
     encoding: item.encoding ?? "",
     reference: item.reference ?? "",
     headers: headersText(item.headers),
+    priority: item.priority ?? 0,
     enqueueAt: item.enqueueAt ?? null,
     unique,
   };

@@ -71,6 +71,8 @@ export const limits = {
   leaseRateItemsMax: 2 ** 31 - 1,
   /** Steps per interval: a rate is exact to a thousandth, in bounded memory. */
   leaseRateGrains: 1_000,
+  /** Short enough that an item is urgent within ten minutes, however low its priority is. */
+  priorityAgingMsDefault: 60_000,
   /** Longer than any item should wait, short enough for exact instants. */
   durationMsMax: 366 * 24 * 3_600_000,
   /** 9999-12-31T23:59:59.999Z: the last instant that a date-time can express in either encoding. */
@@ -78,8 +80,13 @@ export const limits = {
   /** Ten times the specification's example of 1,025; a partition costs a row and memory. */
   partitionsMax: 10_000,
   queuesMax: 10_000,
-  /** Slots per shard: 18 bits of an item's 63-bit key. */
-  slotsMax: 2 ** 18,
+  /** The highest priority of an item. */
+  priorityMax: 9,
+  /**
+   * Partitions per shard. Each has ten slots, one per priority, and a slot is 18 bits of an item's
+   * 63-bit key.
+   */
+  slotsMax: Math.floor(2 ** 18 / 10),
   /** Sequence numbers per slot: 45 bits of a key, two years at 500,000 items per second. */
   seqMax: 2 ** 45 - 1,
   /** Openings with distinct ids, 30 bytes each; items of older ones change their ids. */

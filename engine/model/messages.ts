@@ -56,6 +56,7 @@ export type NewImport = Required<Omit<ImportItem, "isLeased" | "headers" | "past
 /** An item as the storage calls list it. */
 export interface ListedItem extends Omit<Item, "slot" | "seq" | "early" | "payload"> {
   readonly id: string;
+  readonly priority: number;
   readonly leasedAt: number | null;
   readonly leaseDeadline: number | null;
   readonly dueAt: number | null;

@@ -97,6 +97,8 @@ export function checkQueueSettings(settings: QueueSettings): void {
     refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, limits.quotedMax)}'`);
   }
   if (uniqueForMs !== 0) checkTimeout("unique for", uniqueForMs);
+  const { priorityAgingMs = never } = settings;
+  if (priorityAgingMs !== never) checkTimeout("priority aging", priorityAgingMs);
   if (requestedPartitions < 1) refuse("partitions is invalid; cannot be less than 1");
   checkMost("partitions", requestedPartitions, limits.partitionsMax);
   checkWhole("partitions", requestedPartitions);
@@ -168,7 +170,8 @@ export function checkProduceItems(items: readonly ProduceItem[]): void {
   if (items.length === 0) refuse("items cannot be empty; at least one item is required");
   const max = limits.produceItemsMax;
   checkBatch("items", items.length, { name: "max_produce_batch_size", max });
-  for (const { uniqueKey } of items) {
+  for (const [index, { uniqueKey, priority = 0 }] of items.entries()) {
+    checkPriority(`priority of item ${index}`, priority);
     if (!uniqueKey) continue;
     checkLength("unique key", byteLength(uniqueKey), limits.uniqueKeyBytesMax);
     if (!uniqueKey.isWellFormed()) refuse("unique key is invalid; it is not well-formed Unicode");
@@ -186,7 +189,14 @@ function checkHeaders(items: readonly Pick<ProduceItem, "headers">[]): void {
   }
 }
 
-export function checkLease({ clientId, batchSize, leaseTimeoutMs }: LeaseRequest): void {
+function checkPriority(what: string, priority: number): void {
+  const max = limits.priorityMax;
+  if (Number.isInteger(priority) && priority >= 0 && priority <= max) return;
+  refuse(`${what} is invalid; expected a whole number from 0 to ${max}, got ${priority}`);
+}
+
+export function checkLease(request: LeaseRequest): void {
+  const { clientId, batchSize, leaseTimeoutMs, priorityMin = 0 } = request;
   if (clientId.trim() === "") refuse("invalid client id; cannot be empty");
   if (!(batchSize > 0)) refuse("invalid batch size; must be greater than zero");
   const max = limits.leaseBatchMax;
@@ -196,6 +206,7 @@ export function checkLease({ clientId, batchSize, leaseTimeoutMs }: LeaseRequest
   }
   checkWhole("batch size", batchSize);
   checkLeaseTimeout(leaseTimeoutMs);
+  checkPriority("priority min", priorityMin);
 }
 
 /** For one lease; the queue has its own timeout. */
@@ -408,6 +419,7 @@ export function checkImportItems(items: readonly ImportItem[]): void {
       const fault = `cannot be greater than ${limits.carriedCountMax}, got ${attempts}`;
       refuse(`items is invalid; attempts of item ${index} ${fault}`);
     }
+    checkPriority(`priority of item ${index}`, item.priority ?? 0);
     if (item.past !== undefined) checkPast(item.past);
   }
 }

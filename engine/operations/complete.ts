@@ -4,7 +4,7 @@ import { lateComplete } from "../model/errors.ts";
 import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { done, type Result } from "../model/messages.ts";
 import { endLease, remove } from "../turn/item-transitions.ts";
-import { findHeld, type HeldItem, planHeld } from "../turn/leased-items.ts";
+import { bySlot, findHeld, type HeldItem, planHeld } from "../turn/leased-items.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { answering, doneOnce, type Numbered, type Operation } from "./operation.ts";
 
@@ -33,7 +33,7 @@ function completeOne(turn: Turn, request: Numbered<Complete>): Result {
   if (request.deadline <= turn.machineNow) return lateComplete.beforeSend;
   const found = findCompletion(turn, request);
   if ("ok" in found) return found;
-  completeFound(turn, request.slot, found);
+  completeFound(turn, found);
   return done;
 }
 
@@ -42,20 +42,19 @@ export function findCompletion(turn: Turn, asked: Completion): ReturnType<typeof
   return findHeld(turn, asked, "completed");
 }
 
-export function completeFound(turn: Turn, slot: number, found: readonly HeldItem[]): void {
-  const partition = turn.memory.partition(slot);
-  for (const item of found) {
-    endLease(turn, partition, item.seq, item);
-    remove(turn, partition, item);
+export function completeFound(turn: Turn, found: readonly HeldItem[]): void {
+  const { changeSet, memory } = turn;
+  for (const [slot, items] of bySlot(found)) {
+    const partition = memory.partition(slot);
+    for (const item of items) {
+      endLease(turn, partition, item.seq, item);
+      remove(turn, partition, item);
+    }
+    const what = { slot, what: "completed" } as const;
+    changeSet.history?.addEach(what, items, (index) => items[index]?.holder ?? "");
+    changeSet.count(slot, "completed", items.length);
+    countHeld(turn, slot, items);
   }
-  const { changeSet } = turn;
-  changeSet.history?.addEach(
-    { slot, what: "completed" },
-    found,
-    (index) => found[index]?.holder ?? "",
-  );
-  changeSet.count(slot, "completed", found.length);
-  countHeld(turn, slot, found);
 }
 
 /** Consecutive items were mostly leased together, so one call per run of equal times is enough. */

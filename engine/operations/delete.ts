@@ -1,8 +1,10 @@
 // Delete: removes items by id, in any state. Ids that are not stored are ignored.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
+import type { SlotSeq } from "../../stores/store.ts";
 import { countChanged } from "../model/errors.ts";
-import type { LeasedFields } from "../state/partition.ts";
+import type { IdPlaces } from "../state/memory.ts";
+import type { LeasedFields, Partition } from "../state/partition.ts";
 import { endLease, removeForGood } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { answering, type Numbered, type Operation } from "./operation.ts";
@@ -22,11 +24,9 @@ export const deleteItems: Operation<Delete> = {
   weight: ({ ids }) => ids.length,
   planReads(planner, requests) {
     for (const request of requests) {
-      const { slot, ids } = request;
-      const partition = planner.memory.partition(slot);
-      const seqs = ids.flatMap((id) => partition.seqOf(id) ?? []);
-      planner.named.set(request, seqs);
-      planner.pick(slot, seqs);
+      const places = planner.memory.placesOf(request.slot, request.ids);
+      planner.named.set(request, places);
+      for (const { slot, seq } of eachPlace(request, places)) planner.pick(slot, [seq]);
     }
   },
   decide: answering((turn, request) => {
@@ -36,13 +36,13 @@ export const deleteItems: Operation<Delete> = {
     const counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
     for (const one of found) {
       counts[one.state] += 1;
-      if (!isDry) deleteOne(turn, request, one);
+      if (!isDry) deleteOne(turn, one);
     }
     return { ok: true, value: { kind: "counted", ...counts } };
   }),
 };
 
-type Deletable =
+type Deletable = { readonly partition: Partition } & (
   | {
       readonly state: "ready" | "leased";
       readonly item: Pick<Item, "seq" | "createdAt">;
@@ -51,35 +51,41 @@ type Deletable =
   | {
       readonly state: "scheduled" | "retried";
       readonly item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">;
-    };
+    }
+);
+
+/** The places of the ids that are of the partition, each once. */
+function eachPlace({ ids, slot }: Delete, { seqs, slots }: IdPlaces): SlotSeq[] {
+  const seen = new Set<string>();
+  return ids.flatMap((id, index) => {
+    const seq = seqs[index] ?? null;
+    if (seq === null || seen.has(id)) return [];
+    seen.add(id);
+    return [{ slot: slots?.[index] ?? slot, seq }];
+  });
+}
 
 /** Each stored item that the ids name, once. */
 function findNamed(turn: Turn, request: Numbered<Delete>): Deletable[] {
-  const { slot } = request;
-  const seqs = new Set(turn.named.get(request) ?? []);
-  return [...seqs].flatMap((seq) => (seq === null ? [] : (findOne(turn, slot, seq) ?? [])));
+  const places = turn.named.get(request) ?? { seqs: [], slots: null };
+  return eachPlace(request, places).flatMap((place) => findOne(turn, place) ?? []);
 }
 
-function findOne(
-  { memory, changeSet, readResult }: Turn,
-  slot: number,
-  seq: number,
-): Deletable | null {
+function findOne({ memory, changeSet, readResult }: Turn, { slot, seq }: SlotSeq): Deletable | null {
   const partition = memory.partition(slot);
   if (changeSet.hasLeft(slot, seq)) return null;
   const held = partition.held.get(seq);
   if (held === undefined && seq < partition.clearReadyBelow) return null;
   const picked = readResult.picks.get(slot);
   const ready = picked?.ready.get(seq);
-  if (ready !== undefined) return { state: held ? "leased" : "ready", item: ready, held };
+  if (ready !== undefined) return { state: held ? "leased" : "ready", partition, item: ready, held };
   const scheduled = picked?.scheduled.get(seq);
   if (scheduled === undefined) return null;
-  return { state: scheduled.retried ? "retried" : "scheduled", item: scheduled };
+  return { state: scheduled.retried ? "retried" : "scheduled", partition, item: scheduled };
 }
 
-function deleteOne(turn: Turn, { slot }: Numbered<Delete>, found: Deletable): void {
-  const partition = turn.memory.partition(slot);
-  const { item } = found;
+function deleteOne(turn: Turn, found: Deletable): void {
+  const { partition, item } = found;
   if ("held" in found && found.held !== undefined) endLease(turn, partition, item.seq, found.held);
   removeForGood(turn, partition, item);
 }

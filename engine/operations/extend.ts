@@ -30,22 +30,23 @@ export const extend: Operation<Extend> = {
 };
 
 function extendOne(turn: Turn, request: Numbered<Extend>): Result {
-  const partition = turn.memory.partition(request.slot);
+  const { memory } = turn;
   if (request.deadline <= turn.machineNow) return lateExtend.beforeSend;
   const found = findHeld(turn, request, "extended");
   if ("ok" in found) return found;
-  const { settings } = partition;
+  const { settings } = memory.partition(request.slot);
   if (settings === null) return deletedFailure;
   const wanted = turn.now + (request.leaseTimeoutMs ?? settings.leaseTimeoutMs);
   let leaseDeadline = Number.POSITIVE_INFINITY;
   for (const [run, items] of Map.groupBy(found, (item) => item.run)) {
     const before = run.lease.leaseDeadline;
     leaseDeadline = Math.min(leaseDeadline, Math.max(before, wanted));
+    const partition = memory.partition(run.lease.slot);
     if (before < wanted) extendRun(turn, partition, run, items, wanted);
   }
   turn.changeSet.count(request.slot, "extended", found.length);
-  for (const { seq, holder: by } of found) {
-    turn.changeSet.history?.add({ slot: request.slot, seq, what: "extended", by });
+  for (const { slot, seq, holder: by } of found) {
+    turn.changeSet.history?.add({ slot, seq, what: "extended", by });
   }
   if (request.key !== undefined) turn.changeSet.note(request.op, [leaseDeadline]);
   return extended(leaseDeadline);

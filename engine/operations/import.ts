@@ -4,11 +4,14 @@ import { deletedFailure, drainingFailure } from "../model/errors.ts";
 import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import type { ListedItem, NewImport, PartitionSettings, Result } from "../model/messages.ts";
+import { slotFor } from "../model/priority.ts";
 import type { Partition } from "../state/partition.ts";
 import { append, hold, schedule, type Unplaced } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
+import { FirstSeqs } from "./first-seqs.ts";
 import { listed } from "./list.ts";
 import type { Numbered, Operation } from "./operation.ts";
+import { recordWritten } from "./produce.ts";
 
 export interface Import {
   readonly kind: "import";
@@ -28,7 +31,10 @@ export const importItems: Operation<Import> = {
   adds: () => true,
   keyed: { answer: answerImport },
   planReads(planner, requests) {
-    for (const { slot, items } of requests) planner.source(slot, sourceIdsOf(items));
+    for (const { slot, items } of requests) {
+      const sourceIds = sourceIdsOf(items);
+      for (const one of planner.memory.partitionsAt(slot)) planner.source(one.slot, sourceIds);
+    }
   },
   decide(turn, requests) {
     const known = new Map<number, Set<string>>();
@@ -44,10 +50,14 @@ function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] 
 }
 
 /** Source ids that are not imported again: those stored, and those that this turn has imported. */
-function knownIn({ readResult, changeSet }: Turn, slot: number): Set<string> {
-  const scheduled = changeSet.schedule.filter((item) => item.slot === slot);
-  const brought = sourceIdsOf([...changeSet.insertedInto(slot), ...scheduled]);
-  return new Set(readResult.sources.get(slot)).union(new Set(brought));
+function knownIn({ memory, readResult, changeSet }: Turn, own: number): Set<string> {
+  const known = new Set<string>();
+  for (const { slot } of memory.partitionsAt(own)) {
+    const scheduled = changeSet.schedule.filter((item) => item.slot === slot);
+    const brought = sourceIdsOf([...changeSet.insertedInto(slot), ...scheduled]);
+    for (const id of [...(readResult.sources.get(slot) ?? []), ...brought]) known.add(id);
+  }
+  return known;
 }
 
 function importOne(
@@ -56,13 +66,12 @@ function importOne(
   known: Set<string>,
 ): Result {
   const { memory, changeSet } = turn;
-  const partition = memory.partition(slot);
-  const { settings } = partition;
+  const { settings } = memory.partition(slot);
   if (settings === null) return deletedFailure;
   if (draining !== undefined) return drainingFailure(draining);
   const { now, stamp } = turn;
   const times: Times = { now, stamp, expireTimeoutMs: settings.expireTimeoutMs };
-  const firstSeq = partition.nextSeq;
+  const firstSeqs = new FirstSeqs();
   const stored: ListedItem[] = [];
   const left: number[] = [];
   for (const [index, item] of items.entries()) {
@@ -71,16 +80,17 @@ function importOne(
       continue;
     }
     if (item.sourceId !== "") known.add(item.sourceId);
+    const partition = memory.partition(slotFor(slot, item.priority));
+    firstSeqs.begin(partition);
     const seq = store(turn, partition, { item, times });
     stored.push(listedAs(partition, item, { seq, times }));
   }
   changeSet.count(slot, "produced", stored.length);
-  if (stored.length > 0) {
-    changeSet.history?.add({ slot, seq: firstSeq, what: "imported", by: "" }, stored.length);
+  recordWritten(turn, firstSeqs, "imported");
+  // With the request, this is enough to repeat the reply.
+  if (key !== undefined) {
+    changeSet.note(op, [now, stamp, times.expireTimeoutMs, ...firstSeqs.values, ...left]);
   }
-  // With the request, this is enough to repeat the reply: stored items have consecutive numbers.
-  if (key !== undefined)
-    changeSet.note(op, [slot, now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
   return { ok: true, value: { kind: "items", items: stored } };
 }
 
@@ -141,13 +151,16 @@ function listedAs(
 function answerImport(
   { memory }: Turn,
   { items }: Numbered<Import>,
-  [slot = 0, now = 0, stamp = 0, expireTimeoutMs = 0, firstSeq = 0, ...left]: readonly number[],
+  [now = 0, stamp = 0, expireTimeoutMs = 0, ...values]: readonly number[],
 ): Result {
-  const partition = memory.partition(slot);
+  const { firstSeqs, rest: left } = FirstSeqs.read(values);
   const times: Times = { now, stamp, expireTimeoutMs };
   const wasLeft = new Set(left);
   const stored = items
     .filter((_, index) => !wasLeft.has(index))
-    .map((item, place) => listedAs(partition, item, { seq: firstSeq + place, times }));
+    .map((item) => {
+      const { slot, seq } = firstSeqs.next(item.priority);
+      return listedAs(memory.partition(slot), item, { seq, times });
+    });
   return { ok: true, value: { kind: "items", items: stored } };
 }

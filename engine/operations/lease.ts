@@ -32,14 +32,20 @@ interface TakenItems {
   readonly more: boolean;
 }
 
-export function takeHead(turn: Turn, partition: Partition, wanted: number): TakenItems {
+/** Takes up to `wanted` items, none that became ready after `readyUntil`. */
+export function takeHead(
+  turn: Turn,
+  partition: Partition,
+  { wanted, readyUntil }: Pick<Taking, "wanted" | "readyUntil">,
+): TakenItems {
   const granted: Item[] = [];
   const gaps = new Set<number>();
   if (partition.settings === null) return { granted, gaps, more: false };
   const grant = (item: Item): void => void granted.push(item);
   const endRun = (): void => void gaps.add(granted.length);
-  let more = takeStored(turn, partition, { wanted, grant, endRun });
-  if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
+  const how = { readyUntil, grant, endRun };
+  let more = takeStored(turn, partition, { wanted, ...how });
+  if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, ...how });
   turn.changeSet.itemCount += granted.length;
   const last = granted.at(-1);
   if (last !== undefined) partition.readyMarks.observe(last.seq, last.queuedAt);
@@ -48,13 +54,18 @@ export function takeHead(turn: Turn, partition: Partition, wanted: number): Take
 
 interface Taking {
   readonly wanted: number;
+  readonly readyUntil: number;
   readonly grant: (item: Item) => void;
   /** Called at a gap: only consecutive items can share a lease. */
   readonly endRun: () => void;
 }
 
 /** Takes items from the head that was read. Returns whether there may be more behind it. */
-function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
+function takeStored(
+  turn: Turn,
+  partition: Partition,
+  { wanted, readyUntil, grant, endRun }: Taking,
+): boolean {
   const { slot, committedSeq } = partition;
   const head = turn.readResult.heads.get(slot);
   let left = wanted;
@@ -62,7 +73,10 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
   partition.head = Math.max(partition.head, partition.firstFrom);
   for (const item of head?.found ?? []) {
     if (item.seq < partition.head) continue;
-    if (left === 0) return true;
+    if (left === 0 || (!item.damaged && item.queuedAt > readyUntil)) {
+      if (!item.damaged) partition.readyMarks.observe(item.seq, item.queuedAt);
+      return true;
+    }
     const held = partition.held.get(item.seq);
     partition.head = item.seq + 1;
     if (held !== undefined) {
@@ -84,16 +98,19 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
 }
 
 /** Takes items that this turn has written, so that waiting leases are served by the same sync. */
-function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
+function takeNew(
+  turn: Turn,
+  partition: Partition,
+  { wanted, readyUntil, grant, endRun }: Taking,
+): boolean {
   let left = wanted;
   let payloadBytes = turn.limits.turnBytesMax;
   // The payload of an item that was moved here is only in the store; the next turn can read it.
   const movedFrom = turn.changeSet.movedInto(partition.slot);
   for (const item of turn.changeSet.insertedInto(partition.slot)) {
     if (item.seq < partition.head) continue;
-    if (left <= 0 || payloadBytes <= 0 || item.seq > movedFrom || hasExpired(item, turn.now)) {
-      return true;
-    }
+    if (left <= 0 || payloadBytes <= 0 || item.seq > movedFrom) return true;
+    if (item.queuedAt > readyUntil || hasExpired(item, turn.now)) return true;
     partition.head = item.seq + 1;
     if (partition.held.has(item.seq)) {
       endRun();
@@ -298,6 +315,7 @@ function leasedItem(partition: Partition, item: Item, leaseDeadline: number): Le
     kind: item.kind,
     encoding: item.encoding,
     reference: item.reference,
+    priority: partition.priority,
     attempts: oneMore(item.attempts),
     leaseDeadline,
     payload: payloadBytes(item),

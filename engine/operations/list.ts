@@ -5,7 +5,6 @@ import type { Page, Span } from "../../stores/store.ts";
 import { oneMore } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import type { ListedItem } from "../model/messages.ts";
-import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import { payloadBytes } from "../state/payload.ts";
 import type { Turn } from "../turn/turn-context.ts";
@@ -25,30 +24,41 @@ export const list: Operation<List> = {
   weight: ({ limit }) => limit + bytesWeight(limits.storageListBytesMax),
   planReads({ memory, items, scheduled }, requests) {
     for (const request of requests) {
-      (request.scheduled ? scheduled : items).push(...pagesOf(memory, request));
+      for (const partition of memory.partitionsAt(request.slot)) {
+        (request.scheduled ? scheduled : items).push(...pagesOf(partition, request));
+      }
     }
   },
   decide: answering((turn, request) => {
-    const partition = turn.memory.partition(request.slot);
-    const items = pagesOf(turn.memory, request)
-      .flatMap(({ name }) => (request.scheduled ? setAside : waiting)(turn, partition, name))
-      .slice(0, request.limit);
+    const lists = turn.memory.partitionsAt(request.slot).map((partition) =>
+      pagesOf(partition, request).flatMap(({ name }) =>
+        (request.scheduled ? setAside : waiting)(turn, partition, name),
+      ),
+    );
+    const items = byId(lists).slice(0, request.limit);
     return { ok: true, value: { kind: "items", items } };
   }),
 };
+
+/** The pivot of the next page is an id, so items of all priorities are in the order of their ids. */
+function byId(lists: readonly ListedItem[][]): ListedItem[] {
+  if (lists.length === 1) return lists[0] as ListedItem[];
+  return lists.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
+}
 
 /**
  * Below the mark of a clear, only leased items are read. Reading and then omitting the cleared
  * items would make a page look like the last one.
  */
-function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
-  const partition = memory.partition(request.slot);
+function pagesOf(partition: Partition, request: Numbered<List>): Page[] {
   const { slot, nextSeq, clearReadyBelow } = partition;
   const limit = { items: request.limit, payloadBytes: limits.storageListBytesMax };
   const from = firstFrom(partition, request.pivot);
   const isBelow = !request.scheduled && from < clearReadyBelow;
   const spans = isBelow ? heldSpans(partition, from, request.limit) : [{ from, before: nextSeq }];
-  return spans.map((span, at) => ({ name: `list ${request.op}.${at}`, slot, ...span, limit }));
+  return spans.map((span, at) => {
+    return { name: `list ${request.op}.${slot}.${at}`, slot, ...span, limit };
+  });
 }
 
 /** Up to one page: the spans of leased items below the mark of a clear, then the span above it. */
@@ -97,5 +107,6 @@ export function listed(
   const instants = { createdAt, queuedAt, expireDeadline, leasedAt, leaseDeadline, dueAt };
   const id = partition.idOf(item.seq);
   const attempts = leasedAt === null ? item.attempts : oneMore(item.attempts);
-  return { id, ...instants, attempts, ...texts, payload: payloadBytes(item) };
+  const { priority } = partition;
+  return { id, ...instants, priority, attempts, ...texts, payload: payloadBytes(item) };
 }

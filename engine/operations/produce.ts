@@ -1,5 +1,6 @@
 // Produce: appends new items to the tail of a partition, or schedules them until they are due.
 
+import type { ItemEventKind } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
 import {
   deletedFailure,
@@ -12,9 +13,11 @@ import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import type { DescribedItem, NewItem } from "../model/messages.ts";
 import { done, type Result } from "../model/messages.ts";
+import { slotFor } from "../model/priority.ts";
 import { isTaken, isUnique, planUniques, takeKey } from "../state/unique.ts";
 import { append, appendTexts, schedule, type Unplaced } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
+import { FirstSeqs } from "./first-seqs.ts";
 import { answering, type Numbered, type Operation } from "./operation.ts";
 
 const notUnique = failure(
@@ -54,30 +57,27 @@ function produced(duplicates: readonly number[], ids?: string[]): Result {
   return duplicates.length === 0 ? done : { ok: true, value: { kind: "produced", duplicates } };
 }
 
-/** Enough to answer with ids again: written items have consecutive numbers from `first`. */
+/** Enough to answer with ids again. */
 interface Noted {
-  readonly slot: number;
-  readonly first: number;
+  readonly firstSeqs: FirstSeqs;
   readonly duplicates: readonly number[];
 }
 
 function producedUnder({ memory }: Turn, { items }: Addition, noted: Noted): Result {
-  const { slot, first, duplicates } = noted;
-  const partition = memory.partition(slot);
+  const { firstSeqs, duplicates } = noted;
   const absent = new Set(duplicates);
-  let seq = first;
-  const ids = items.map((_, index) => {
+  const ids = items.map((item, index) => {
     if (absent.has(index)) return "";
-    seq += 1;
-    return partition.idOf(seq - 1);
+    const { slot, seq } = firstSeqs.next(priorityIn(item));
+    return memory.partition(slot).idOf(seq);
   });
   return produced(duplicates, ids);
 }
 
 function answerProduce(turn: Turn, request: Numbered<Produce>, values: readonly number[]): Result {
-  const [slot = 0, first = 0, ...duplicates] = values;
+  const { firstSeqs, rest: duplicates } = FirstSeqs.read(values);
   if (request.returnIds !== true) return produced(duplicates);
-  return producedUnder(turn, request, { slot, first, duplicates });
+  return producedUnder(turn, request, { firstSeqs, duplicates });
 }
 
 function produceOne(turn: Turn, request: Numbered<Produce>): Result {
@@ -85,11 +85,11 @@ function produceOne(turn: Turn, request: Numbered<Produce>): Result {
   const refused = refusalOf(turn, request);
   if (refused !== null) return refused;
   const { op, returnIds } = request;
-  const { slot, first, duplicates } = addItems(turn, request);
+  const { firstSeqs, duplicates } = addItems(turn, request);
   if (returnIds === true || duplicates.length > 0) {
-    turn.changeSet.note(op, [slot, first, ...duplicates]);
+    turn.changeSet.note(op, [...firstSeqs.values, ...duplicates]);
   }
-  if (returnIds === true) return producedUnder(turn, request, { slot, first, duplicates });
+  if (returnIds === true) return producedUnder(turn, request, { firstSeqs, duplicates });
   return produced(duplicates);
 }
 
@@ -106,22 +106,26 @@ interface Added extends Noted {
   readonly partition: number;
 }
 
-/** Writes the items, except duplicates, into the partition that has the fewest. */
+/** Writes the items, except duplicates, into the partition that has the fewest like the first. */
 export function addItems(turn: Turn, { queueId, items }: Addition): Added {
   const { memory, now, stamp } = turn;
   const queue = memory.rules.queueOf(queueId);
   assert(queue !== undefined, "items were to be written into a queue that is gone");
-  const place = items.some(isUnique) ? queue.uniqueHome : queue.placeForProduce();
-  const { slot } = place;
-  const partition = memory.partition(slot);
-  const { settings } = partition;
+  const place = items.some(isUnique)
+    ? queue.uniqueHome
+    : queue.placeForProduce(priorityIn(items[0] ?? ""));
+  const own = memory.partition(place.slot);
+  const { settings } = own;
   assert(settings !== null, "items were to be written into a queue that is gone");
   const { uniqueForMs } = settings;
   const expireSoonest = expireDeadlineOf(settings, now);
   const duplicates: number[] = [];
-  const first = partition.nextSeq;
+  const firstSeqs = new FirstSeqs();
   const texts = items.every(isText) ? items : [];
-  appendTexts(turn, partition, texts, { createdAt: stamp, expireDeadline: expireSoonest });
+  if (texts.length > 0) {
+    firstSeqs.begin(own);
+    appendTexts(turn, own, texts, { createdAt: stamp, expireDeadline: expireSoonest });
+  }
   for (let index = texts.length; index < items.length; index += 1) {
     const item = items[index] as NewItem;
     if (isUnique(item) && isTaken(turn, item)) {
@@ -131,7 +135,9 @@ export function addItems(turn: Turn, { queueId, items }: Addition): Added {
     const dueAt = dueAtOf(item, now);
     const expireDeadline = dueAt === null ? expireSoonest : expireDeadlineOf(settings, dueAt);
     const unplaced = entering(item, stamp, expireDeadline);
-    const { seq } =
+    const partition = memory.partition(slotFor(place.slot, priorityIn(item)));
+    firstSeqs.begin(partition);
+    const { slot, seq } =
       dueAt === null
         ? append(turn, partition, unplaced)
         : schedule(turn, partition, unplaced, { dueAt, retried: false });
@@ -139,11 +145,28 @@ export function addItems(turn: Turn, { queueId, items }: Addition): Added {
     takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
   }
   const count = items.length - duplicates.length;
-  turn.changeSet.count(slot, "produced", count);
-  if (count > 0) turn.changeSet.history?.add({ slot, seq: first, what: "produced", by: "" }, count);
+  turn.changeSet.count(place.slot, "produced", count);
+  recordWritten(turn, firstSeqs, "produced");
   // The next produce of this turn may choose another partition.
-  if (queue.places.size > 1) memory.updateLoad(partition);
-  return { slot, first, duplicates, partition: place.partition };
+  if (queue.places.size > 1) {
+    for (const { partition } of firstSeqs.written(memory)) memory.updateLoad(partition);
+  }
+  return { firstSeqs, duplicates, partition: place.partition };
+}
+
+export function recordWritten(
+  { changeSet: { history }, memory }: Turn,
+  firstSeqs: FirstSeqs,
+  what: ItemEventKind,
+): void {
+  if (history === null) return;
+  for (const { partition, first: seq, count } of firstSeqs.written(memory)) {
+    history.add({ slot: partition.slot, seq, what, by: "" }, count);
+  }
+}
+
+export function priorityIn(item: NewItem): number {
+  return isText(item) ? 0 : item.priority;
 }
 
 /** `null` if the item is due now. */
@@ -169,6 +192,6 @@ export function entering(item: NewItem, createdAt: number, expireDeadline: numbe
   };
 }
 
-function textAlone(payload: string): Omit<DescribedItem, "enqueueAt" | "unique"> {
+function textAlone(payload: string): Omit<DescribedItem, "priority" | "enqueueAt" | "unique"> {
   return { kind: "", encoding: "", reference: "", headers: "", payload };
 }

@@ -22,7 +22,9 @@ export const refresh: Operation<Refresh> = {
   phase: "before",
   decide: answering((turn, { slots, taken }) => {
     for (const [target, outboundSeq] of taken ?? []) agree(turn, target, outboundSeq);
-    for (const slot of slots) turn.changeSet.touched.add(turn.memory.partition(slot));
+    for (const slot of slots) {
+      for (const one of turn.memory.partitionsAt(slot)) turn.changeSet.touched.add(one);
+    }
     if (taken === undefined) return done;
     return { ok: true, value: { kind: "passed", passed: turn.memory.passed(turn.shard) } };
   }),

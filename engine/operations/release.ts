@@ -32,15 +32,15 @@ function releaseOne(turn: Turn, request: Numbered<Release>): Result {
   if (request.deadline <= turn.machineNow) return lateRelease.beforeSend;
   const found = findMovable(turn, request, "released");
   if ("ok" in found) return found;
-  releaseFound(turn, request.slot, found);
+  releaseFound(turn, found);
   return done;
 }
 
-export function releaseFound(turn: Turn, slot: number, found: readonly HeldItem[]): void {
-  const partition = turn.memory.partition(slot);
+export function releaseFound(turn: Turn, found: readonly HeldItem[]): void {
   for (const item of found) {
+    const partition = turn.memory.partition(item.slot);
     endLease(turn, partition, item.seq, item);
     move(turn, partition, item, { fate: releaseFate(item, turn.now), what: "released" });
+    turn.changeSet.count(item.slot, "released");
   }
-  turn.changeSet.count(slot, "released", found.length);
 }

@@ -80,11 +80,11 @@ function dueAtOf(wanted: RetryItem | undefined, now: number): number | null {
 
 export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[]): void {
   const { memory, now } = turn;
-  const partition = memory.partition(asked.slot);
-  const { settings } = partition;
+  const { settings } = memory.partition(asked.slot);
   assert(settings !== null, "items of a queue that is gone were to be retried");
   for (const [index, item] of found.entries()) {
     const wanted = asked.items[index];
+    const partition = memory.partition(item.slot);
     endLease(turn, partition, item.seq, item);
     const isDead = wanted?.dead === true;
     const fate = isDead ? reject(item) : retryFate(item, settings, now, dueAtOf(wanted, now));

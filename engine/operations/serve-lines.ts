@@ -1,7 +1,10 @@
 // Grants ready items to the lines of waiting leases, queue by queue and in order of arrival,
 // including items that this turn made ready. A turn reads the head of a partition only once.
 
-import type { Balance } from "../state/balance.ts";
+import { never } from "../model/duration.ts";
+import { slotFor } from "../model/priority.ts";
+import { Lanes } from "../state/lanes.ts";
+import type { Partition } from "../state/partition.ts";
 import type { LogicalQueue, WaitingLease } from "../state/queue.ts";
 import { receiptOf, refusedKey } from "../turn/idempotency.ts";
 import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
@@ -19,14 +22,17 @@ export function planLeases(planner: ReadPlanner): void {
     // The next turn serves the remaining queues.
     if (itemsMax <= 0) break;
     const waiting = inTime(queue, machineNow);
-    for (const [partition, asked] of share(queue, waiting, queue.balance, { now, itemsMax })) {
-      const { slot } = queue.place(partition);
+    const { isFlat } = queue.levels;
+    const lender = isFlat ? new FlatLender(queue) : lanesOf(queue, planner, () => true);
+    for (const [slot, asked] of share(queue, waiting, lender, { now, itemsMax })) {
       const { committedSeq, firstFrom } = memory.partition(slot);
       const items = wantedBy(asked);
       itemsMax -= items;
       if (firstFrom >= committedSeq) continue;
-      planner.heads.push({ slot, from: firstFrom, before: committedSeq, items });
+      // The item behind the last shows how long the rest of the lane has waited.
+      planner.heads.push({ slot, from: firstFrom, before: committedSeq, items: isFlat ? items : items + 1 });
     }
+    if (lender instanceof FlatLender) lender.end();
   }
 }
 
@@ -40,13 +46,35 @@ export function grantLeases(turn: Turn): void {
   }
   const offers = offersOf(turn);
   // Queues without an offer come first here, so that the next turn serves them first.
-  for (const queue of queues) if (!offers.has(queue)) serve(turn, queue, new Offers());
-  for (const [queue, offered] of offers) serve(turn, queue, offered);
+  for (const queue of queues) if (!offers.has(queue)) serve(turn, queue, noLanes);
+  for (const [queue, lanes] of offers) serve(turn, queue, lanes);
 }
 
-type Lender = Pick<Balance, "leaseFrom" | "lend" | "forgetLent">;
+type Lender = Pick<Lanes, "lend">;
 
-/** Assigns leases to partitions, while there is an item for each and the limits allow it. */
+/** Lends the items of a queue that has only items of priority 0. */
+class FlatLender implements Lender {
+  readonly #queue: LogicalQueue;
+
+  constructor(queue: LogicalQueue) {
+    this.#queue = queue;
+  }
+
+  lend(priorityMin: number, itemCount: number): number {
+    const balance = this.#queue.levels.at(0);
+    const partition = priorityMin > 0 ? -1 : balance.leaseFrom;
+    if (partition < 0) return -1;
+    balance.lend(partition, itemCount);
+    return this.#queue.place(partition).slot;
+  }
+
+  /** The turn decides what is taken. */
+  end(): void {
+    this.#queue.levels.at(0).forgetLent();
+  }
+}
+
+/** Assigns leases to slots, while there is an item for each and the limits allow it. */
 function share(
   queue: LogicalQueue,
   waiting: Iterable<WaitingLease>,
@@ -56,16 +84,22 @@ function share(
   const served = new Map<number, ServedLease[]>();
   const allowed = queue.itemsAllowed(now);
   let items = 0;
+  // Leases that ask for this priority or a higher one find nothing.
+  let without = Number.POSITIVE_INFINITY;
   for (const lease of allowed > 0 ? waiting : []) {
-    const partition = lender.leaseFrom;
-    if (partition < 0) break;
+    const { priorityMin = 0 } = lease.request;
+    if (priorityMin >= without) continue;
     const batchSize = Math.min(lease.request.batchSize, allowed - items);
-    lender.lend(partition, batchSize);
-    served.getOrInsertComputed(partition, () => []).push({ lease, batchSize });
+    const slot = lender.lend(priorityMin, batchSize);
+    if (slot < 0) {
+      if (priorityMin === 0) break;
+      without = priorityMin;
+      continue;
+    }
+    served.getOrInsertComputed(slot, () => []).push({ lease, batchSize });
     items += batchSize;
     if (items >= Math.min(allowed, itemsMax)) break;
   }
-  lender.forgetLent();
   return served;
 }
 
@@ -97,64 +131,67 @@ function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
   }
 }
 
-interface Offer {
-  readonly partition: number;
-  readonly ready: number;
-  leases: number;
-  wanted: number;
-}
+const noLanes = new Lanes({ now: 0, agingMs: never });
 
-/** Partitions of one queue whose stored heads were read, or are empty. */
-class Offers implements Lender {
-  readonly #offers: Offer[] = [];
-
-  add(partition: number, ready: number): void {
-    this.#offers.push({ partition, ready, leases: 0, wanted: 0 });
-  }
-
-  get leaseFrom(): number {
-    return this.#best?.partition ?? -1;
-  }
-
-  get #best(): Offer | null {
-    let best: Offer | null = null;
-    for (const offer of this.#offers) {
-      const { ready, leases, wanted } = offer;
-      if (ready > leases && (best === null || ready - wanted > best.ready - best.wanted)) {
-        best = offer;
-      }
+/** All lanes of the queue; `isRead` tells whether the turn can lease from a slot. */
+function lanesOf(
+  { levels, priorityAgingMs: agingMs, places }: LogicalQueue,
+  { memory, now }: Pick<Turn, "memory" | "now">,
+  isRead: (partition: Partition) => boolean,
+): Lanes {
+  const lanes = new Lanes({ now, agingMs });
+  for (const priority of levels.priorities) {
+    for (const [number, ready] of levels.at(priority).ready) {
+      const place = places.get(number);
+      if (place === undefined) continue;
+      const partition = memory.partition(slotFor(place.slot, priority));
+      const since = partition.headReadyAt(now);
+      lanes.add({ slot: partition.slot, ready, since, isRead: isRead(partition) });
     }
-    return best;
   }
-
-  lend(partition: number, itemCount: number): void {
-    const offer = this.#offers.find((one) => one.partition === partition);
-    if (offer === undefined) return;
-    offer.leases += 1;
-    offer.wanted += itemCount;
-  }
-
-  /** Nothing to forget: each turn makes a new object. */
-  forgetLent(): void {}
+  return lanes;
 }
 
-function offersOf({ memory, readResult, changeSet }: Turn): Map<LogicalQueue, Offers> {
-  const offers = new Map<LogicalQueue, Offers>();
+/** By queue, the lanes of slots whose stored heads were read, or are empty. */
+function offersOf(turn: Turn): Map<LogicalQueue, Lanes> {
+  const { memory, readResult, changeSet, now } = turn;
+  const offers = new Map<LogicalQueue, Lanes>();
+  const isRead = ({ slot, firstFrom, committedSeq }: Partition): boolean =>
+    readResult.heads.has(slot) || firstFrom >= committedSeq;
+  for (const slot of readResult.heads.keys()) observeHead(turn, memory.partition(slot));
   const slots = new Set([
     ...readResult.heads.keys(),
-    ...Array.from(changeSet.touched, ({ slot }) => slot),
+    ...Array.from(changeSet.touched, (partition) => partition.slot),
   ]);
   for (const slot of [...slots].sort((a, b) => a - b)) {
-    const owner = memory.rules.ownerAt(slot);
-    if (owner === undefined || owner.queue.line.size === 0) continue;
-    const { firstFrom, committedSeq, readyCount } = memory.partition(slot);
-    if (!readResult.heads.has(slot) && firstFrom < committedSeq) continue;
-    offers.getOrInsertComputed(owner.queue, () => new Offers()).add(owner.partition, readyCount);
+    const queue = memory.rules.ownerAt(slot)?.queue;
+    if (queue === undefined || queue.line.size === 0) continue;
+    if (!queue.levels.isFlat) {
+      offers.getOrInsertComputed(queue, () => lanesOf(queue, turn, isRead));
+      continue;
+    }
+    const partition = memory.partition(slot);
+    if (!isRead(partition)) continue;
+    const lanes = offers.getOrInsertComputed(queue, () => new Lanes({ now, agingMs: never }));
+    // Of one priority, so the order of arrival is left to each partition.
+    lanes.add({ slot, ready: partition.readyCount, since: now, isRead: true });
   }
   return offers;
 }
 
-function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
+/** Records since when the first item that was read has been ready. */
+function observeHead({ readResult, changeSet }: Turn, partition: Partition): void {
+  const { slot, firstFrom, held } = partition;
+  const first = readResult.heads
+    .get(slot)
+    ?.found.find(
+      ({ seq, damaged }) =>
+        seq >= firstFrom && !damaged && !held.has(seq) && !changeSet.hasLeft(slot, seq),
+    );
+  if (first !== undefined) partition.readyMarks.observe(first.seq, first.queuedAt);
+}
+
+function serve(turn: Turn, queue: LogicalQueue, lanes: Lanes): void {
   const { changeSet, lines, memory, now } = turn;
   if (queue.line.size === 0) return;
   if (changeSet.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
@@ -162,17 +199,22 @@ function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
   const before = changeSet.granted.length;
   let granted = 0;
   const bounds = { now, itemsMax: turn.limits.turnWeightMax };
-  for (const [number, asked] of share(queue, servable(turn, queue), offers, bounds)) {
-    const { slot } = queue.place(number);
+  const { isFlat } = queue.levels;
+  for (const [slot, asked] of share(queue, servable(turn, queue), lanes, bounds)) {
     const partition = memory.partition(slot);
-    const taken = takeHead(turn, partition, wantedBy(asked));
+    const readyUntil = isFlat ? Number.POSITIVE_INFINITY : lanes.readyUntil(slot, leastOf(asked));
+    const taken = takeHead(turn, partition, { wanted: wantedBy(asked), readyUntil });
     granted += taken.granted.length;
     shareOut(turn, partition, asked, taken);
     memory.updateLoad(partition);
+    if (taken.more && !isFlat) {
+      lanes.leave(slot, { ready: partition.readyCount, since: partition.headReadyAt(now) });
+    }
     // The count of ready items was too high: skip the partition until a turn changes it.
     const isShort = taken.granted.length < asked.length && !taken.more;
     if (!isShort) continue;
-    queue.balance.update(number, { ready: 0 });
+    const number = memory.rules.ownerAt(slot)?.partition ?? 0;
+    queue.levels.at(partition.priority).update(number, { ready: 0 });
     changeSet.touched.add(partition);
   }
   const served = new Set(changeSet.granted.slice(before).map(({ lease }) => lease));
@@ -180,13 +222,38 @@ function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
     lines.rest(queue);
     return;
   }
-  if (queue.balance.leaseFrom < 0) return;
   // After a grant the next turn may begin during the sync; otherwise it waits for the answers.
   const wanted = granted > 0 ? turn.limits.secondTurnWeightMin : 1;
-  let left = 0;
-  for (const lease of inTime(queue, turn.machineNow)) {
-    if (!served.has(lease)) left += lease.request.batchSize;
-    if (left >= wanted) break;
-  }
+  const left = askedOf(queue, { served, machineNow: turn.machineNow, wanted });
   if (left > 0) lines.ready(queue, granted > 0 ? left : 0);
+}
+
+/** The lowest priority that one of the leases takes. */
+function leastOf(leases: readonly ServedLease[]): number {
+  return Math.min(...leases.map(({ lease }) => lease.request.priorityMin ?? 0));
+}
+
+/** The items that leases ask for which may find some, counted up to `wanted`. */
+function askedOf(
+  queue: LogicalQueue,
+  {
+    served,
+    machineNow,
+    wanted,
+  }: {
+    readonly served: ReadonlySet<WaitingLease>;
+    readonly machineNow: number;
+    readonly wanted: number;
+  },
+): number {
+  const { levels } = queue;
+  if (!levels.hasReady(0)) return 0;
+  let asked = 0;
+  for (const lease of inTime(queue, machineNow)) {
+    const { priorityMin = 0, batchSize } = lease.request;
+    if (served.has(lease) || !(priorityMin === 0 || levels.hasReady(priorityMin))) continue;
+    asked += batchSize;
+    if (asked >= wanted) break;
+  }
+  return asked;
 }

@@ -16,7 +16,7 @@ import { type HeldItem, planHeld, tooLarge } from "../turn/leased-items.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { type Completion, completeFound, findCompletion } from "./complete.ts";
 import { answering, type Numbered, type Operation } from "./operation.ts";
-import { type Addition, addItems, dueAtOf, entering, refusalOf } from "./produce.ts";
+import { type Addition, addItems, dueAtOf, entering, priorityIn, refusalOf } from "./produce.ts";
 import { findReturn, planReturn, type Return, returnFound } from "./retry.ts";
 
 /** New items for one queue; `far` is set if that is in another shard. */
@@ -69,7 +69,7 @@ function transactOne(turn: Turn, request: Numbered<Transact>): Result {
     ...produce.map((part) => refusalOfOutput(turn, part)),
   ]);
   if (refused !== null) return refused;
-  for (const { part, found } of completed) completeFound(turn, part.slot, sound(found));
+  for (const { found } of completed) completeFound(turn, sound(found));
   for (const { part, found } of returned) returnFound(turn, part, sound(found));
   const written = produce.map((part) => write(turn, part));
   const places = written.map(({ partition, isHere }) => 2 * partition + (isHere ? 1 : 0));
@@ -142,7 +142,8 @@ function write(turn: Turn, part: Output): ProducedPart {
     const dueAt = dueAtOf(item, now);
     // The target stamps the item at its arrival; here only a later due time matters.
     const createdAt = dueAt === null ? stamp : now;
-    send(turn, far, entering(item, createdAt, 0), dueAt ?? stamp);
+    const how = { priority: priorityIn(item), queuedAt: dueAt ?? stamp };
+    send(turn, far, entering(item, createdAt, 0), how);
   }
   return { partition: 0, isHere: false, duplicates: [] };
 }

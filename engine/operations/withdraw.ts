@@ -27,9 +27,9 @@ export const withdraw: Operation<Withdraw> = {
     const left: HeldItem[] = [];
     for (const seq of seqs) {
       const one = held.get(seq);
-      if (one !== undefined) left.push({ ...one, seq });
+      if (one !== undefined) left.push({ ...one, slot, seq });
     }
-    if (left.length > 0) releaseFound(turn, slot, left);
+    releaseFound(turn, left);
     return done;
   }),
 };

@@ -3,6 +3,7 @@
 import type { OutboundItem } from "../../stores/item.ts";
 import { assert } from "../model/assert.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
+import { priorityOf } from "../model/priority.ts";
 import { answering, type Operation } from "../operations/operation.ts";
 import { append, arrivalEvent, type StepContext, schedule } from "../turn/item-transitions.ts";
 
@@ -53,7 +54,7 @@ export function receiveOne(context: StepContext, item: OutboundItem, sourceShard
   const { memory, changeSet, now, stamp } = context;
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
   const { targetOwner, queuedAt, ...given } = rest;
-  const home = memory.rules.homeOf(targetOwner);
+  const home = memory.rules.homeOf(targetOwner, priorityOf(item.slot));
   // The queue was deleted while the item was in transit.
   if (home === null) {
     changeSet.discard(noSlot, item.sourceId);

@@ -7,6 +7,7 @@ import { Epochs } from "../model/epochs.ts";
 import { tooMany } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import { shardOf } from "../model/placement.ts";
+import { priorities, slotFor } from "../model/priority.ts";
 import type { Random } from "../model/random.ts";
 import { epochsIn } from "../turn/label.ts";
 
@@ -46,7 +47,10 @@ export function planReshard(
       const shard = shardOf(entry.definition.name, shardCount);
       const { places } = (planned[shard] as PlannedShard).add(entry, { source, epochs, nextSeqs });
       for (const [index, { slot }] of entry.places.entries()) {
-        placed.set(slot, { shard, slot: places[index]?.slot ?? 0 });
+        for (const priority of priorities) {
+          const into = slotFor(places[index]?.slot ?? 0, priority);
+          placed.set(slotFor(slot, priority), { shard, slot: into });
+        }
       }
     }
     return placed;
@@ -83,8 +87,9 @@ class PlannedShard {
         slot: origin.slot,
       }));
       const origins = [...before, { epochs: this.#indexOf(epochs.own), slot: place.slot }];
-      const nextSeq = nextSeqs.get(place.slot) ?? 0;
-      this.#begin = Math.max(this.#begin, nextSeq, epochs.begin);
+      const slots = priorities.map((priority) => slotFor(place.slot, priority));
+      const seqs = slots.map((slot) => nextSeqs.get(slot) ?? 0);
+      this.#begin = Math.max(this.#begin, ...seqs, epochs.begin);
       return { ...place, slot: this.#newSlot(), origins };
     });
     const moved = { ...entry, ...this.#numbered(entry), places };

@@ -1,6 +1,6 @@
 // Checks every answer of a simulated world against the promises. It sees calls, answers and the
 // clock, but nothing inside the engine, so it cannot share a mistake with it. It checks the
-// invariants I1 to I13, I15, I17, I19, I20 and I22 of the report. I16 is in `repeats.ts`, I18 in
+// invariants I1 to I13, I15, I17, I19, I20, I22 and I24 of the report. I16 is in `repeats.ts`, I18 in
 // `explanations.ts`, I21 in `histories.ts` and `finds.ts`, and I23 in `advances.ts`.
 
 import type { Payload } from "../../stores/item.ts";
@@ -10,6 +10,7 @@ import type { Past } from "../model/provenance.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import { Pauses, type Period } from "./pauses.ts";
+import { PriorityRule } from "./priority-rule.ts";
 import type { Situations } from "./situations.ts";
 import { type Tally, tallyOf } from "./tally.ts";
 import {
@@ -104,7 +105,10 @@ interface UnansweredLease {
 
 /** The request of an answered lease. */
 export interface LeaseCall {
+  /** Its number in the order of all calls and answers. */
+  readonly begun: number;
   readonly begunAt: number;
+  readonly priorityMin: number;
   readonly leaseTimeoutMs: number | null;
   readonly clientId: string;
   /** The number of faults when it began: the process that granted it may be dead. */
@@ -165,7 +169,8 @@ export class Auditor {
   readonly #ids = new Map<string, Tracked>();
   /** By id, when a lease was answered after it had lapsed, in the order of calls and answers. */
   readonly #lapsed = new Map<string, number>();
-  /** By queue and partition. */
+  readonly #priorityRule = new PriorityRule();
+  /** By queue, partition and priority. */
   readonly #offered = new Map<string, Offered>();
   readonly #sweepsWhole: boolean;
   readonly #clears: ClearCall[] = [];
@@ -200,6 +205,11 @@ export class Auditor {
   /** Items that were damaged; the engine counts them until they are quarantined. */
   get damagedCount(): number {
     return this.#damagedCount;
+  }
+
+  /** The number of the next call or answer, in their order. */
+  get begun(): number {
+    return this.#stamp;
   }
 
   get faults(): number {
@@ -498,9 +508,10 @@ export class Auditor {
 
   leased(
     { queue, partition, items, replayed }: Leased,
-    { begunAt, leaseTimeoutMs, clientId, faults, paused }: LeaseCall,
+    call: LeaseCall,
     now: number,
   ): void {
+    const { begunAt, leaseTimeoutMs, clientId, faults, paused } = call;
     this.#stamp += 1;
     const { lease: period } = this.pauses.since(queue);
     const place = this.#queue(queue);
@@ -522,6 +533,7 @@ export class Auditor {
         continue;
       }
       const item = this.#granted(place, partition, leased, at);
+      this.#priorityRule.granted(item, { at, ...call });
       const isKnown = !replayed && faults === this.#faults;
       if (item.grant !== null && isKnown) item.grant.client = clientId;
     }
@@ -638,6 +650,7 @@ export class Auditor {
     }
     this.#checkExpiry(item, at);
     this.#checkOrder(item, partition, at);
+    this.#checkPriority(item, at);
     this.#ids.set(leased.id, item);
     if (item.mayBeCompleted) {
       this.#situations.reached("a complete without an answer had no effect");
@@ -688,6 +701,7 @@ export class Auditor {
       leased.kind === item.kind &&
       leased.encoding === item.encoding &&
       leased.reference === item.reference &&
+      leased.priority === item.priority &&
       leased.headers?.["of"] === item.headers?.["of"];
     if (!same) throw new Violation("I10", `${item.key} is not what was produced`);
   }
@@ -842,7 +856,7 @@ export class Auditor {
     const first = item.attempts === 0 && item.grant === null;
     if (!(first && item.isOrdered)) return;
     const { produce, place, key } = item;
-    const name = `${place.name}/${partition}`;
+    const name = `${place.name}/${partition}/${item.priority}`;
     const offered = this.#offered.getOrInsertComputed(name, () => {
       const none = { begun: 0, indexes: new Map() };
       return { ...none, at: 0, before: none };
@@ -860,6 +874,16 @@ export class Auditor {
     }
     offered.begun = Math.max(offered.begun, produce.begun);
     offered.indexes.set(produce, item.index);
+  }
+
+  #checkPriority(item: Tracked, at: number): void {
+    const isSure = item.isOrdered && item.attempts === 0 && item.grant === null;
+    if (!isSure || !isCertain(item) || this.#unansweredLeaseOf(item) !== undefined) return;
+    const overtaker = this.#priorityRule.overtakerOf(item, at);
+    if (overtaker === null) return;
+    const { key, agedMax, at: before } = overtaker;
+    const reported = `${item.key} with priority ${item.priority} was offered at ${at}`;
+    throw new Violation("I24", `${reported}, after ${key} with at most ${agedMax} at ${before}`);
   }
 
   /** Each lease without an answer explains as many moved items as it asked for. */

@@ -1,6 +1,7 @@
 // The parameters of a world, from its seed: its size, and the frequency of calls and faults. Some
 // worlds have no faults at all, and some queues no limits.
 
+import { never } from "../model/duration.ts";
 import { limits } from "../model/limits.ts";
 import type { Chance } from "./chance.ts";
 
@@ -19,6 +20,7 @@ export interface QueueParameters {
   readonly leaseRate: string;
   /** 0 = no unique keys. */
   readonly uniqueForMs: number;
+  readonly priorityAgingMs: number;
 }
 
 export interface Parameters {
@@ -39,6 +41,8 @@ export interface Parameters {
   readonly syncsLater: boolean;
   /** Searches and histories are checked. */
   readonly hasSearches: boolean;
+  /** Items have priorities, and some leases ask for a least one. */
+  readonly hasPriorities?: true;
   /** Items have only a text and a due time. */
   readonly isPlain?: boolean;
   /** Calls have idempotency keys and are repeated. */
@@ -124,7 +128,8 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const isTested = seed % 29 === 12 && imported.weights.pause === 0;
   const tested = isTested ? onTestClock(imported) : imported;
   const crowded = isCrowded(seed) ? crowding(tested) : tested;
-  const resharded = [4, 5].includes(seed % 16) ? resharding(crowded) : crowded;
+  const moved = [4, 5].includes(seed % 16) ? resharding(crowded) : crowded;
+  const resharded = seed % 8 === 2 ? prioritizing(moved, Math.floor(seed / 8)) : moved;
   // Few worlds have enough load for a turn during a sync; in odd seeds any load is enough.
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
@@ -227,7 +232,7 @@ export function transacting(parameters: Parameters, which: number): Parameters {
   };
 }
 
-const noLimits = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
+const noLimits = { leasedMax: 0, leaseRate: "", uniqueForMs: 0, priorityAgingMs: minute };
 const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
 
 /** A world in which dead letters are often in flight to another shard when the process dies. */
@@ -293,6 +298,16 @@ export function pausing(parameters: Parameters, which: number): Parameters {
       storeFault: Math.max(3, storeFault),
       slow: Math.max(3, slow),
     },
+  };
+}
+
+/** A world with priorities, which age quickly, slowly or not at all. */
+export function prioritizing(parameters: Parameters, which: number): Parameters {
+  const priorityAgingMs = [second, never, minute, 20 * second][which % 4] ?? minute;
+  return {
+    ...parameters,
+    hasPriorities: true,
+    queues: parameters.queues.map((one) => ({ ...one, priorityAgingMs })),
   };
 }
 

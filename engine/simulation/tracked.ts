@@ -18,6 +18,7 @@ export interface ItemText {
   readonly enqueueAt: number | null;
   /** `""` = none. */
   readonly uniqueKey: string;
+  readonly priority: number;
   readonly headers: Headers | undefined;
 }
 

@@ -576,6 +576,8 @@ export class World {
       asBytes,
       enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, laterMsMax]) : null,
       uniqueKey,
+      // Not by chance, so that worlds without priorities stay as they are.
+      priority: this.parameters.hasPriorities ? ([0, 5, 0, 9, 4, 5][this.#keys % 6] ?? 0) : 0,
       headers: this.#keys % 3 === 0 ? { of: key } : undefined,
     };
     if (!this.parameters.isPlain) return text;
@@ -597,7 +599,9 @@ export class World {
       clientId: `client-${client}`,
       batchSize: this.#chance.between(1, this.parameters.batchMax),
       requestTimeoutMs: this.parameters.requestTimeoutMs,
+      ...(this.parameters.hasPriorities && client % 3 === 2 && { priorityMin: 5 }),
     };
+    const { begun } = this.auditor;
     const sentLease = this.#sendLease(request);
     const begunAt = this.earliest;
     const { faults, pauses } = this.auditor;
@@ -638,8 +642,9 @@ export class World {
         } else {
           // The clock may have been set back since the call was first sent.
           const since = wasLost ? Number.NEGATIVE_INFINITY : begunAt;
-          const { clientId } = request;
-          const call = { begunAt: since, leaseTimeoutMs, clientId, faults, paused };
+          const { clientId, priorityMin = 0 } = request;
+          const asked = { begun, begunAt: since, leaseTimeoutMs, clientId, priorityMin };
+          const call = { ...asked, faults, paused };
           this.auditor.leased(ending.value, call, this.now);
           this.#keep(ending.value);
         }

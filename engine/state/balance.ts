@@ -51,7 +51,7 @@ function noLoad(): Load {
 }
 
 /**
- * Chooses partitions of one queue. A produce goes to the partition with the fewest ready and
+ * Chooses partitions for items of one priority. A produce goes to the partition with the fewest ready and
  * scheduled items. A lease goes to the partition with the most ready items after those promised to
  * earlier leases, while it has an item for each lease. Ties go to the lowest number.
  */
@@ -64,6 +64,22 @@ export class Balance {
 
   get leasedCount(): number {
     return this.#leasedCount;
+  }
+
+  /** The partitions with ready items, and their numbers of these. */
+  get ready(): [partition: number, ready: number][] {
+    const all: [number, number][] = [];
+    this.#loads.forEach(({ ready }, partition) => {
+      if (ready > 0) all.push([partition, ready]);
+    });
+    return all;
+  }
+
+  /** A balance over the same partitions, without items. */
+  withoutItems(): Balance {
+    const balance = new Balance();
+    this.#loads.forEach(({ open }, partition) => balance.update(partition, { open }));
+    return balance;
   }
 
   /** Adds the partition, or updates its load. */

@@ -18,6 +18,7 @@ import { ownerOf } from "../model/idempotency-key.ts";
 import { limits } from "../model/limits.ts";
 import type { PartitionSettings, Target } from "../model/messages.ts";
 import { shardOf } from "../model/placement.ts";
+import { partitionSlot, priorityOf, slotFor } from "../model/priority.ts";
 import {
   checkDeadQueueName,
   checkLookupName,
@@ -210,14 +211,14 @@ export class Catalog implements QueueRules {
     this.#revision += 1;
     this.#noteOrigins(place);
     this.#owners.set(place.slot, { queue, partition, settings: null, revision: 0 });
-    queue.balance.update(place.partition, { open: place.state === "active" });
+    queue.levels.put(place.partition, place.state === "active");
   }
 
   /** The slot stays in use until `free`. */
   disown(queue: LogicalQueue, place: PartitionPlace): void {
     queue.drop(place.partition);
-    queue.uncount(place.partition);
-    queue.balance.remove(place.partition);
+    queue.uncount(place);
+    queue.levels.remove(place.partition);
     this.#revision += 1;
     this.#owners.set(place.slot, null);
   }
@@ -240,12 +241,15 @@ export class Catalog implements QueueRules {
   }
 
   ownerAt(slot: number): SlotOwner | undefined {
-    return this.#owners.get(slot) ?? undefined;
+    return this.#owners.get(partitionSlot(slot)) ?? undefined;
   }
 
   /** See `QueueRules`. */
   originsAt(slot: number): readonly Origin[] {
-    return this.#origins.get(slot) ?? neverMoved;
+    const origins = this.#origins.get(partitionSlot(slot)) ?? neverMoved;
+    const priority = priorityOf(slot);
+    if (priority === 0) return origins;
+    return origins.map((origin) => ({ ...origin, slot: slotFor(origin.slot, priority) }));
   }
 
   /** The place of the item; `null` = the id was not issued here, or the store went back since. */
@@ -255,8 +259,10 @@ export class Catalog implements QueueRules {
     const { slot, seq } = issued;
     if (issued.epochs === null) return { slot, seq };
     // A partition that was deleted before, or is in another shard, has no present place.
-    const present = this.#movedTo.get(formerPlace({ epochs: issued.epochs, slot }));
-    return { slot: present ?? nowhere, seq };
+    const former = { epochs: issued.epochs, slot: partitionSlot(slot) };
+    const present = this.#movedTo.get(formerPlace(former));
+    if (present === undefined) return { slot: nowhere, seq };
+    return { slot: slotFor(present, priorityOf(slot)), seq };
   }
 
   /** The queue of this name, unless its delete is being committed. */
@@ -376,7 +382,7 @@ export class Catalog implements QueueRules {
 
   /** See `QueueRules`. Cached, because it is called for each item. */
   settingsAt(slot: number): PartitionSettings | null {
-    const owner = this.#owners.get(slot) ?? null;
+    const owner = this.#owners.get(partitionSlot(slot)) ?? null;
     if (owner === null) return null;
     if (owner.revision < this.#revision) {
       owner.settings = this.settingsOf(owner);
@@ -386,8 +392,9 @@ export class Catalog implements QueueRules {
   }
 
   /** See `QueueRules`. */
-  homeOf(owner: number): number | null {
-    return this.#byOwner.get(owner)?.placeForProduce().slot ?? null;
+  homeOf(owner: number, priority: number): number | null {
+    const place = this.#byOwner.get(owner)?.placeForProduce(priority);
+    return place === undefined ? null : slotFor(place.slot, priority);
   }
 
   /** See `QueueRules`. */
@@ -512,17 +519,27 @@ function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt
   const rate = leaseRate !== "" && { leaseRate };
   const { uniqueForMs = 0, uniqueForText = formatDuration(uniqueForMs) } = settings;
   const uniques = uniqueForMs > 0 && { uniqueForMs, uniqueForText };
-  return { name, deadQueue, reference, ...timeouts, ...counts, ...max, ...rate, ...uniques };
+  const rules = { ...counts, ...max, ...rate, ...uniques, ...agingOf(settings) };
+  return { name, deadQueue, reference, ...timeouts, ...rules };
+}
+
+function agingOf({ priorityAgingMs, priorityAgingText }: QueueSettings) {
+  if (priorityAgingMs === undefined) return {};
+  const text = priorityAgingText ?? formatDuration(priorityAgingMs);
+  return { priorityAgingMs, priorityAgingText: text };
 }
 
 /** Absent fields keep their value; a new duration replaces the text of the old one. */
 function merge(old: QueueDefinition, change: QueueChange): QueueSettings {
-  const { leaseTimeoutText, expireTimeoutText, uniqueForText, ...rest } = old;
+  const { leaseTimeoutText, expireTimeoutText, uniqueForText, priorityAgingText, ...rest } = old;
   const texts: { -readonly [name in keyof QueueSettings]?: QueueSettings[name] } = {};
   if (change.leaseTimeoutMs === undefined) texts.leaseTimeoutText = leaseTimeoutText;
   if (change.expireTimeoutMs === undefined) texts.expireTimeoutText = expireTimeoutText;
   if (change.uniqueForMs === undefined && uniqueForText !== undefined) {
     texts.uniqueForText = uniqueForText;
+  }
+  if (change.priorityAgingMs === undefined && priorityAgingText !== undefined) {
+    texts.priorityAgingText = priorityAgingText;
   }
   return { ...rest, ...texts, ...change };
 }

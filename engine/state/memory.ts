@@ -15,6 +15,7 @@ import { assert } from "../model/assert.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { Heap } from "../model/heap.ts";
 import type { Passed } from "../model/messages.ts";
+import { priorities, slotFor } from "../model/priority.ts";
 import type { Random } from "../model/random.ts";
 import { arrivedKey, Outbox } from "../relay/outbox.ts";
 import type { ChangeSet } from "../turn/change-set.ts";
@@ -47,6 +48,14 @@ interface MemoryOptions {
   readonly epochs?: Epochs;
   /** Begins a new epoch, as each opening must. */
   readonly random?: Random;
+}
+
+/** The places of ids of one partition, in their order. */
+export interface IdPlaces {
+  /** `null` = not an id of the partition. */
+  readonly seqs: readonly (number | null)[];
+  /** `null` = all in the own slot of the partition. */
+  readonly slots: readonly number[] | null;
 }
 
 export interface HeldItems {
@@ -189,10 +198,37 @@ export class Memory {
     return partition;
   }
 
+  /** All slots in use of the partition whose own slot is `slot`. */
+  partitionsAt(slot: number): Partition[] {
+    const known = this.rules.ownerAt(slot)?.queue.levels.priorities ?? [0];
+    return priorities
+      .filter((one) => known.includes(one) || this.partitions.has(slotFor(slot, one)))
+      .map((one) => this.partition(slotFor(slot, one)));
+  }
+
+  /** The places of ids in the partition whose own slot is `slot`. */
+  placesOf(slot: number, ids: readonly string[]): IdPlaces {
+    const own = this.partition(slot);
+    const seqs = ids.map((id) => own.seqOf(id));
+    if (!seqs.includes(null)) return { seqs, slots: null };
+    const others = this.partitionsAt(slot).filter((partition) => partition !== own);
+    if (others.length === 0) return { seqs, slots: null };
+    const slots = ids.map(() => slot);
+    for (const [index, id] of ids.entries()) {
+      const other = seqs[index] === null && others.find((one) => one.seqOf(id) !== null);
+      if (!other) continue;
+      seqs[index] = other.seqOf(id);
+      slots[index] = other.slot;
+    }
+    return { seqs, slots };
+  }
+
   /** Updates the load of the partition in its queue and returns the queue; `null` = no owner. */
-  updateLoad({ slot, readyCount: ready, held, asideCount: aside }: Partition): LogicalQueue | null {
+  updateLoad(partition: Partition): LogicalQueue | null {
+    const { slot, priority, readyCount: ready, held, asideCount: aside } = partition;
     const owner = this.rules.ownerAt(slot);
-    owner?.queue.balance.update(owner.partition, { ready, leased: held.size, aside });
+    const load = { ready, leased: held.size, aside };
+    owner?.queue.levels.at(priority).update(owner.partition, load);
     return owner?.queue ?? null;
   }
 

@@ -1,5 +1,5 @@
-// The state of one partition in memory: its counts, the position of its head, and its leased items.
-// All of it is derived from the store. Its size depends on the leased items, never on those that
+// The state of one slot of a partition in memory, that is of its items of one priority: their
+// counts, the position of the head, and the leased items. All of it is derived from the store. Its size depends on the leased items, never on those that
 // wait.
 
 import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
@@ -9,6 +9,7 @@ import type { Epochs } from "../model/epochs.ts";
 import { Heap, type Heaped } from "../model/heap.ts";
 import { formatId, idPrefix, seqOf } from "../model/ids.ts";
 import type { PartitionCounts, PartitionSettings } from "../model/messages.ts";
+import { priorityOf } from "../model/priority.ts";
 import { DueTimes } from "./due-times.ts";
 import type { QueueRules } from "./queue-rules.ts";
 import { ReadyMarks } from "./ready-marks.ts";
@@ -60,6 +61,8 @@ const exactMax = 2 ** 52;
 
 export class Partition {
   readonly slot: number;
+  /** The priority of its items. */
+  readonly priority: number;
   readonly #epochs: Epochs;
   /** The prefix of ids of the latest epoch. */
   readonly #idPrefix: string;
@@ -109,6 +112,7 @@ export class Partition {
     tally?: Tally,
   ) {
     this.slot = slot;
+    this.priority = priorityOf(slot);
     this.#rules = rules;
     this.#epochs = epochs;
     this.#idPrefix = idPrefix(epochs.tag, slot);
@@ -301,9 +305,17 @@ export class Partition {
 
   /** Since when the oldest ready item has been ready, without early items at the head. */
   get oldestReadyAt(): number | null {
-    if (this.readyCount > 0) return this.readyMarks.since(Math.max(this.head, this.expireFrom));
+    if (this.readyCount > 0) {
+      return this.readyMarks.since(this.head, Math.max(this.head, this.expireFrom));
+    }
     this.readyMarks.clear();
     return null;
+  }
+
+  /** Since when the first ready item has been ready, or slightly earlier; 0 = unknown. */
+  headReadyAt(now: number): number {
+    const { firstFrom } = this;
+    return firstFrom < this.committedSeq ? (this.readyMarks.since(firstFrom) ?? 0) : now;
   }
 
   get nextDueAt(): number | null {

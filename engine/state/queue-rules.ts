@@ -9,8 +9,11 @@ export interface QueueRules {
   ownerAt(slot: number): SlotOwner | undefined;
   /** Origins of the partition in the slot, see `PartitionPlace`. */
   originsAt(slot: number): readonly Origin[];
-  /** The slot in which an item for the queue is put now; `null` = the shard has no such queue. */
-  homeOf(owner: number): number | null;
+  /**
+   * The slot in which an item of this priority is put now, for the queue of this owner; `null` = the
+   * shard has no such queue.
+   */
+  homeOf(owner: number, priority: number): number | null;
   /** Whether the shard never had the queue: its store went back, or is another shard's store. */
   isLost(owner: number): boolean;
   queueOf(queueId: number): LogicalQueue | undefined;

@@ -7,12 +7,14 @@ import { assert } from "../model/assert.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import type { Failure } from "../model/errors.ts";
 import { type IdempotencyKey, ownerOf, type QueueName } from "../model/idempotency-key.ts";
+import { limits } from "../model/limits.ts";
 import type { ItemEvents, PartitionCounts, Target } from "../model/messages.ts";
+import { partitionSlot, priorities, slotFor } from "../model/priority.ts";
 import { copyOf, QueueTotals } from "../model/queue-counters.ts";
 import { unknownPartition } from "../model/validate.ts";
 import type { QueueReference } from "../relay/other-shard.ts";
-import { Balance } from "./balance.ts";
 import { LeaseLimiter } from "./lease-limiter.ts";
+import { Levels } from "./levels.ts";
 import { QueueActivity } from "./queue-activity.ts";
 import { WaitQueue } from "./wait-queue.ts";
 
@@ -74,9 +76,9 @@ export class LogicalQueue {
   deadOwner: number;
   readonly #places = new Map<number, PartitionPlace>();
   #activePlaces: readonly PartitionPlace[] | null = null;
-  /** By partition, after the last acknowledged turn; `balance` also includes the turns since. */
-  readonly counts = new Map<number, PartitionCounts>();
-  readonly balance = new Balance();
+  /** By slot, after the last acknowledged turn; `levels` also includes the turns since. */
+  readonly #counts = new Map<number, PartitionCounts>();
+  readonly levels = new Levels();
   readonly leaseLimiter = new LeaseLimiter();
   readonly line = new WaitQueue<WaitingLease>();
   /** Lease requests that are not answered, by client. */
@@ -128,6 +130,11 @@ export class LogicalQueue {
     this.leaseLimiter.define(definition);
   }
 
+  /** How long an item waits for each priority that it gains; `never` = it gains none. */
+  get priorityAgingMs(): number {
+    return this.definition.priorityAgingMs ?? limits.priorityAgingMsDefault;
+  }
+
   /** The dead queue was deleted. */
   cutDeadQueue(): void {
     this.definition = { ...this.definition, deadQueue: "" };
@@ -173,16 +180,18 @@ export class LogicalQueue {
 
   /** The partition in a slot; `undefined` = the slot is not of this queue. */
   partitionAt(slot: number): number | undefined {
-    return [...this.places.values()].find((place) => place.slot === slot)?.partition;
+    const own = partitionSlot(slot);
+    return [...this.places.values()].find((place) => place.slot === own)?.partition;
   }
 
+  /** The own slots of its partitions. */
   get slots(): number[] {
     return [...this.places.values()].map(({ slot }) => slot);
   }
 
-  /** The partition with the fewest items. */
-  placeForProduce(): PartitionPlace {
-    const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
+  /** The partition with the fewest items of the priority. */
+  placeForProduce(priority: number): PartitionPlace {
+    const place = this.places.get(this.levels.at(priority).produceTo) ?? this.activePlaces[0];
     assert(place !== undefined, "a queue has no partition that takes items");
     return place;
   }
@@ -194,12 +203,14 @@ export class LogicalQueue {
 
   /** How many more items may be leased; 0 or less: none. */
   itemsAllowed(now: number): number {
-    return this.leaseLimiter.items(this.balance.leasedCount, now);
+    return this.leaseLimiter.items(this.levels.leasedCount, now);
   }
 
-  /** Whether a lease that arrives now finds an item. */
-  mayLease(now: number): boolean {
-    return this.line.size === 0 && this.balance.leaseFrom >= 0 && this.itemsAllowed(now) > 0;
+  /** Whether a lease that arrives now may find an item. */
+  mayLease(now: number, priorityMin: number): boolean {
+    // Items are left to it by those that wait only if these ask for a higher priority.
+    const isFirst = this.line.size === 0 || !this.levels.isFlat;
+    return isFirst && this.levels.hasReady(priorityMin) && this.itemsAllowed(now) > 0;
   }
 
   /** By partition number; drained partitions are absent. */
@@ -242,12 +253,12 @@ export class LogicalQueue {
     return this.inFlight.produce + this.inFlight.import > 0;
   }
 
-  count(partition: number, counts: PartitionCounts, now: number): void {
+  count(counts: PartitionCounts, now: number): void {
     const { activity } = this;
     const sums = this.#sums;
     activity.backlog.roll(now, sums.ready);
-    const before = this.counts.get(partition);
-    this.counts.set(partition, counts);
+    const before = this.#counts.get(counts.slot);
+    this.#counts.set(counts.slot, counts);
     if (sums.ready === 0) activity.readyAt = now;
     this.#add(counts, before);
     activity.changedAt = now;
@@ -256,10 +267,17 @@ export class LogicalQueue {
   }
 
   /** The partition does not belong to this queue any more. */
-  uncount(partition: number): void {
-    const before = this.counts.get(partition);
-    this.counts.delete(partition);
-    if (before !== undefined) this.#add(noCounts, before);
+  uncount({ slot }: PartitionPlace): void {
+    for (const priority of priorities) {
+      const before = this.#counts.get(slotFor(slot, priority));
+      this.#counts.delete(slotFor(slot, priority));
+      if (before !== undefined) this.#add(noCounts, before);
+    }
+  }
+
+  /** The counts of a partition, by priority. */
+  countsOf({ slot }: PartitionPlace): PartitionCounts[] {
+    return priorities.flatMap((priority) => this.#counts.get(slotFor(slot, priority)) ?? []);
   }
 
   #add(counts: Counts, before: Counts = noCounts): void {
@@ -305,12 +323,8 @@ export class LogicalQueue {
     return this.#earliest("nextDueAt");
   }
 
-  #earliest(name: "oldestReadyAt" | "nextDueAt"): number | null {
-    let first: number | null = null;
-    for (const { [name]: instant } of this.counts.values()) {
-      if (instant !== null && (first === null || instant < first)) first = instant;
-    }
-    return first;
+  #earliest(name: "oldestReadyAt" | "nextDueAt" | "nextLapseAt"): number | null {
+    return earliest(this.#counts.values().map((counts) => counts[name]));
   }
 
   /** Items in any state, by the latest reports. */
@@ -325,11 +339,7 @@ export class LogicalQueue {
 
   /** When its next lease lapses; `null` = no item is leased. */
   get nextLapseAt(): number | null {
-    let next = Number.POSITIVE_INFINITY;
-    for (const { nextLapseAt } of this.counts.values()) {
-      if (nextLapseAt !== null && nextLapseAt < next) next = nextLapseAt;
-    }
-    return Number.isFinite(next) ? next : null;
+    return this.#earliest("nextLapseAt");
   }
 
   /** By the latest reports. */
@@ -369,6 +379,25 @@ export function lastingOf(
 
 function isActive({ state }: PartitionPlace): boolean {
   return state === "active";
+}
+
+export function earliest(instants: Iterable<number | null>): number | null {
+  let first: number | null = null;
+  for (const instant of instants) {
+    if (instant !== null && (first === null || instant < first)) first = instant;
+  }
+  return first;
+}
+
+export function sumOf(all: readonly ItemCounts[]): ItemCounts {
+  const sum = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+  for (const { ready, leased, scheduled, retried } of all) {
+    sum.ready += ready;
+    sum.leased += leased;
+    sum.scheduled += scheduled;
+    sum.retried += retried;
+  }
+  return sum;
 }
 
 export function itemsIn(counts: ItemCounts): number {

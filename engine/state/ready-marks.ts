@@ -31,8 +31,11 @@ export class ReadyMarks {
     this.#instants.splice(0, passed, at);
   }
 
-  /** Since when the first ready item at `head` or behind it has been ready; `null` = unknown. */
-  since(head: number): number | null {
+  /**
+   * Since when the first ready item at `from` or behind it has been ready; `null` = unknown. `head`:
+   * no item before it is ready.
+   */
+  since(head: number, from: number = head): number | null {
     while (this.#seqs.length > 1 && (this.#seqs[1] as number) <= head) {
       this.#seqs.shift();
       this.#instants.shift();
@@ -40,7 +43,8 @@ export class ReadyMarks {
     const [first] = this.#seqs;
     if (this.isUnknown && (first === undefined || first > head)) return null;
     this.isUnknown = false;
-    return this.#instants[0] ?? null;
+    const last = this.#seqs.findLastIndex((seq) => seq <= from);
+    return this.#instants[Math.max(0, last)] ?? null;
   }
 
   /** No item is ready. */

@@ -62,9 +62,8 @@ export const taskBegin: Operation<TaskBegin> = {
     const isOwn = (slot: number) => memory.rules.ownerAt(slot)?.queue.owner === owner;
     const whole = slots
       .filter(isOwn)
-      .flatMap((slot) =>
-        states.map((state) => ({ slot, ...spanOf(memory.partition(slot), state) })),
-      );
+      .flatMap((slot) => memory.partitionsAt(slot).toReversed())
+      .flatMap((one) => states.map((state) => ({ slot: one.slot, ...spanOf(one, state) })));
     const named = spans.filter(({ slot }) => isOwn(slot));
     const progress: Progress = { spans: [...whole, ...named], moved: 0, skipped: 0 };
     return keepTask({ memory, changeSet }, taskId, JSON.stringify(progress));

@@ -33,7 +33,7 @@ export function sampleQueue(
   const places = [{ partition: 0, slot, state: "active" }] as const;
   const entry = { queueId: sampleQueueId(slot), definition, places, deadOwner: 0, deleting: false };
   const queue = new LogicalQueue(entry, 0, clock);
-  queue.balance.update(0, { open: true });
+  queue.levels.put(0, true);
   return queue;
 }
 

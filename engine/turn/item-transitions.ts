@@ -10,6 +10,7 @@ import type { Death, Fate } from "../model/lifecycle.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { NewHistoryEvent, Target } from "../model/messages.ts";
+import { priorityOf, slotFor } from "../model/priority.ts";
 import { readPast, revivedPast, writePast } from "../model/provenance.ts";
 import type { Memory } from "../state/memory.ts";
 import type { LeasedFields, LeaseRange, Partition } from "../state/partition.ts";
@@ -149,12 +150,13 @@ export function send(
   { memory, changeSet }: StepContext,
   { shard, owner }: Target,
   item: Omit<Unplaced, "expireDeadline">,
-  queuedAt: number,
+  { priority, queuedAt }: { readonly priority: number; readonly queuedAt: number },
 ): void {
   const outboundSeq = memory.outbox.put(shard, owner);
   changeSet.sent.add(shard);
   changeSet.itemCount += 1;
-  const nowhere = { slot: 0, seq: 0, early: false, expireDeadline: 0 };
+  // It has no place here, but a slot implies its priority.
+  const nowhere = { slot: slotFor(0, priority), seq: 0, early: false, expireDeadline: 0 };
   const route = { outboundSeq, targetShard: shard, targetOwner: owner };
   changeSet.send.push({ ...item, ...nowhere, queuedAt, ...route });
 }
@@ -400,7 +402,7 @@ function toQueue(
   const { memory, changeSet, now, stamp } = context;
   const placing = { createdAt: stamp, attempts: 0, past };
   if (targetShard === context.shard) {
-    const home = memory.rules.homeOf(targetOwner);
+    const home = memory.rules.homeOf(targetOwner, priorityOf(slot));
     assert(home !== null, "an item goes to a queue that is not there");
     const partition = memory.partition(home);
     const { settings } = partition;

@@ -10,10 +10,12 @@ import {
 } from "../model/errors.ts";
 import { isId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
+import type { IdPlaces, Memory } from "../state/memory.ts";
 import type { LeasedFields, Partition } from "../state/partition.ts";
 import type { ReadPlanner, Turn } from "./turn-context.ts";
 
 export interface Batch {
+  /** The own slot of the partition. */
   readonly slot: number;
   readonly ids: readonly string[];
   /** The key of these ids in `named`, if that is not this object. */
@@ -21,25 +23,42 @@ export interface Batch {
 }
 
 export interface HeldItem extends LeasedFields {
+  readonly slot: number;
   readonly seq: number;
+}
+
+/** The items by slot; mostly all have the same. */
+export function bySlot(
+  items: readonly HeldItem[],
+): Iterable<readonly [slot: number, items: readonly HeldItem[]]> {
+  const slot = items[0]?.slot ?? 0;
+  if (items.every((item) => item.slot === slot)) return [[slot, items]];
+  return Map.groupBy(items, (item) => item.slot);
 }
 
 /** Reads the items that are not leased: the reason of a refusal depends on their existence. */
 export function planHeld(planner: ReadPlanner, batch: Batch): void {
-  const { slot, ids } = batch;
-  const partition = planner.memory.partition(slot);
-  const absent: number[] = [];
-  const seqs = ids.map((id) => {
-    const seq = partition.seqOf(id);
-    if (seq !== null && !partition.held.has(seq)) absent.push(seq);
-    return seq;
-  });
-  planner.named.set(batch.by ?? batch, seqs);
-  if (absent.length > 0) planner.pick(slot, absent);
+  const { memory } = planner;
+  const places = memory.placesOf(batch.slot, batch.ids);
+  planner.named.set(batch.by ?? batch, places);
+  const own = memory.partition(batch.slot);
+  for (const [index, seq] of places.seqs.entries()) {
+    const partition = partitionOf(memory, own, places, index);
+    if (seq !== null && !partition.held.has(seq)) planner.pick(partition.slot, [seq]);
+  }
 }
 
-function namedBy({ named }: Turn, batch: Batch): readonly (number | null)[] {
-  return named.get(batch.by ?? batch) ?? [];
+function partitionOf(
+  memory: Memory,
+  own: Partition,
+  { slots }: IdPlaces,
+  index: number,
+): Partition {
+  return slots === null ? own : memory.partition(slots[index] as number);
+}
+
+function placesNamed({ named }: Turn, batch: Batch): IdPlaces {
+  return named.get(batch.by ?? batch) ?? { seqs: [], slots: null };
 }
 
 /** A turn without room does not sweep leases past their deadlines, but treats them as lapsed. */
@@ -54,23 +73,26 @@ export function heldAt(
 
 /** `verb`: the operation in the past participle, for error messages. */
 export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldItem[] | Failure {
-  const partition = turn.memory.partition(batch.slot);
-  const seqs = namedBy(turn, batch);
+  const { memory } = turn;
+  const own = memory.partition(batch.slot);
+  const places = placesNamed(turn, batch);
   const found: HeldItem[] = [];
   let last = -1;
   let isRising = true;
-  for (const seq of seqs) {
+  for (const [index, seq] of places.seqs.entries()) {
+    const partition = partitionOf(memory, own, places, index);
     const held = seq === null ? undefined : heldAt(turn, partition, seq);
     if (seq === null || held === undefined) break;
+    const { slot } = partition;
     const { run, createdAt, expireDeadline, attempts, past, holder } = held;
-    found.push({ seq, run, createdAt, expireDeadline, attempts, past, holder });
+    found.push({ slot, seq, run, createdAt, expireDeadline, attempts, past, holder });
     isRising &&= seq > last;
     last = seq;
   }
-  // Ids mostly rise, and then none is repeated.
-  const isEach = isRising || new Set(seqs).size === seqs.length;
+  // Numbers mostly rise, and then no id is repeated.
+  const isEach = isRising || new Set(batch.ids).size === batch.ids.length;
   if (found.length === batch.ids.length && isEach) return found;
-  return refusal(turn, partition, batch, verb);
+  return refusal(turn, batch, verb);
 }
 
 /** Like `findHeld`, with a limit on bytes: moved items are rewritten in one blocking commit. */
@@ -101,12 +123,14 @@ export function tooLarge(
 }
 
 /** A failure with a reason for each invalid id of the batch. */
-function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): Failure {
-  const seqs = namedBy(turn, batch);
+function refusal(turn: Turn, batch: Batch, verb: string): Failure {
+  const own = turn.memory.partition(batch.slot);
+  const places = placesNamed(turn, batch);
   const details: [id: string, reason: string][] = [];
   const seen = new Set<string>();
   for (const [index, id] of batch.ids.entries()) {
-    const seq = seqs[index] ?? null;
+    const seq = places.seqs[index] ?? null;
+    const partition = partitionOf(turn.memory, own, places, index);
     const isHeld = seq !== null && heldAt(turn, partition, seq) !== undefined;
     if (seen.has(id)) {
       details.push([id, `item(s) cannot be ${verb}; '${id}' is named more than once`]);

@@ -7,7 +7,7 @@ import type { TurnLimits } from "../model/limits.ts";
 import { done, type Result } from "../model/messages.ts";
 import type { History } from "../state/history.ts";
 import type { Lines, LinesToServe } from "../state/lines.ts";
-import type { Memory } from "../state/memory.ts";
+import type { IdPlaces, Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import { inOrder } from "./change-set.ts";
 import type { StepContext } from "./item-transitions.ts";
@@ -29,8 +29,8 @@ export class ReadPlanner {
   ended: ReadPlan["ended"] = null;
   waking: ReadPlan["waking"] = null;
   early: ReadPlan["early"] = null;
-  /** The sequence numbers of ids, by request or part of one: each id is parsed only once. */
-  readonly named = new Map<object, readonly (number | null)[]>();
+  /** The places of ids, by request or part of one: each id is parsed only once. */
+  readonly named = new Map<object, IdPlaces>();
   readonly #picks = new Map<number, Set<number>>();
   readonly #sources = new Map<number, Set<string>>();
 
@@ -103,14 +103,18 @@ export interface Settling {
   partitions: Set<Partition>;
 }
 
-/** Postpones the answer until the work is done on all partitions of `slots`; returns these. */
+/**
+ * Postpones the answer until the work is done on all partitions whose own slots these are; returns
+ * all their slots.
+ */
 export function settleLater(
-  turn: Turn,
+  { memory, settling }: Turn,
   { op, slots }: { readonly op: number; readonly slots: readonly number[] },
   work: Settling["work"],
   answer: Result = done,
 ): Set<Partition> {
-  const partitions = new Set(slots.map((slot) => turn.memory.partition(slot)));
-  turn.settling.push({ op, work, answer, slots, partitions });
+  const partitions = new Set(slots.flatMap((slot) => memory.partitionsAt(slot)));
+  const all = [...partitions].map(({ slot }) => slot);
+  settling.push({ op, work, answer, slots: all, partitions });
   return partitions;
 }

@@ -65,6 +65,15 @@ export function uniqueFor(uniqueForText: string) {
   return { uniqueForMs: durationOf(uniqueForText, "unique for", "1h, 24h or 7d"), uniqueForText };
 }
 
+export function priorityAging(priorityAgingText: string) {
+  checkLength("priority aging", priorityAgingText.length, limits.durationTextMax);
+  const priorityAgingMs =
+    priorityAgingText === neverText
+      ? never
+      : durationOf(priorityAgingText, "priority aging", "60s, 10m or never");
+  return { priorityAgingMs, priorityAgingText };
+}
+
 /** An empty text means that the duration is not set, which the engine refuses if necessary. */
 export function durationOf(text: string, what: string, formats: string): number {
   if (text === "") return 0;

@@ -31,6 +31,7 @@ function produceItem(item: wire.ProduceItem, index: number): engine.ProduceItem 
     reference: item.reference ?? "",
     enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
     uniqueKey: item.unique_key ?? "",
+    priority: item.priority ?? 0,
   };
   return item.headers ? { ...produced, headers: item.headers } : produced;
 }
@@ -47,6 +48,7 @@ export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): eng
     batchSize: body.batch_size ?? 1,
     requestTimeoutMs: requestTimeout(body.request_timeout),
     leaseTimeoutMs: leaseTimeout(body.lease_timeout),
+    priorityMin: body.priority_min ?? 0,
     signal,
   };
 }

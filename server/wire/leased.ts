@@ -30,6 +30,7 @@ function isDescribedAs(one: engine.LeasedItem, other: engine.LeasedItem): boolea
     one.kind === other.kind &&
     one.encoding === other.encoding &&
     one.reference === other.reference &&
+    one.priority === other.priority &&
     one.attempts === other.attempts &&
     one.leaseDeadline === other.leaseDeadline
   );
@@ -38,7 +39,8 @@ function isDescribedAs(one: engine.LeasedItem, other: engine.LeasedItem): boolea
 /** The text from the end of the id to the start of the payload. */
 function descriptionOf(item: engine.LeasedItem): string {
   const texts = `","encoding":${jsonText(item.encoding)},"kind":${jsonText(item.kind)},"reference":${jsonText(item.reference)}`;
-  return `${texts},"attempts":${item.attempts},"lease_deadline":"${instantText(item.leaseDeadline)}","bytes":"`;
+  const numbers = `,"priority":${item.priority},"attempts":${item.attempts}`;
+  return `${texts}${numbers},"lease_deadline":"${instantText(item.leaseDeadline)}","bytes":"`;
 }
 
 /** The whole lease reply around the text that `renderLeased` made. */

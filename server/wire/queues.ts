@@ -2,9 +2,18 @@
 
 import type * as engine from "../../engine/model/api.ts";
 import { refuse } from "../../engine/model/validate.ts";
+import { bounds } from "../../openapi/bounds.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
-import { checkNamespace, given, instantText, isGiven, queueTimeouts, uniqueFor } from "./fields.ts";
+import {
+  checkNamespace,
+  given,
+  instantText,
+  isGiven,
+  priorityAging,
+  queueTimeouts,
+  uniqueFor,
+} from "./fields.ts";
 import { guardedReply, guardOf } from "./guards.ts";
 
 export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSettings {
@@ -20,10 +29,13 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
     leasedMax: body.leased_max ?? 0,
     leaseRate: body.lease_rate ?? "",
     ...uniqueFor(body.unique_for ?? ""),
+    ...(isGiven(body.priority_aging) && priorityAging(body.priority_aging)),
   };
 }
 
-type UniqueFor = ReturnType<typeof uniqueFor>;
+type Durations = ReturnType<typeof queueTimeouts> &
+  ReturnType<typeof uniqueFor> &
+  ReturnType<typeof priorityAging>;
 
 /** Absent keys leave their settings unchanged. */
 export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange & engine.Guard {
@@ -35,7 +47,8 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
     ...(isGiven(body.lease_timeout) && { leaseTimeoutMs, leaseTimeoutText }),
     ...(isGiven(body.expire_timeout) && { expireTimeoutMs, expireTimeoutText }),
     ...(isGiven(body.unique_for) && uniqueFor(body.unique_for)),
-    ...given<Omit<engine.QueueChange, "name" | keyof typeof timeouts | keyof UniqueFor>>({
+    ...(isGiven(body.priority_aging) && priorityAging(body.priority_aging)),
+    ...given<Omit<engine.QueueChange, "name" | keyof Durations>>({
       deadQueue: body.dead_queue,
       reference: body.reference,
       maxAttempts: body.max_attempts,
@@ -71,6 +84,7 @@ export function queueInfo(queue: ReturnType<engine.Engine["queueInfo"]>): wire.Q
     leased_max: queue.leasedMax ?? 0,
     lease_rate: queue.leaseRate ?? "",
     unique_for: queue.uniqueForText ?? "",
+    priority_aging: queue.priorityAgingText ?? bounds.priorityAgingDefault,
     lease_paused: queue.pause?.lease ?? false,
     produce_paused: queue.pause?.produce ?? false,
     pause_reason: queue.pause?.reason ?? "",

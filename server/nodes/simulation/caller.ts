@@ -22,6 +22,7 @@ import type {
   TaskRequest,
   TransactRequest,
 } from "../../../engine/model/api.ts";
+import { never, neverText } from "../../../engine/model/duration.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
 import type * as wire from "../../../openapi/schemas.ts";
 import type { Payload } from "../../../stores/item.ts";
@@ -42,9 +43,9 @@ function payload(given: Payload): { bytes: string } | { utf8: string } {
 }
 
 function producedItem({ payload: given, enqueueAt, uniqueKey, ...text }: ProduceItem) {
-  const { kind, encoding, reference, headers } = text;
+  const { kind, encoding, reference, headers, priority } = text;
   return {
-    ...{ ...payload(given), kind, encoding, reference, headers },
+    ...{ ...payload(given), kind, encoding, reference, headers, priority },
     ...{ enqueue_at: instant(enqueueAt), unique_key: uniqueKey },
   };
 }
@@ -104,11 +105,12 @@ export class NodeCaller {
 
   async lease(request: LeaseRequest) {
     const { queue, clientId, batchSize, requestTimeoutMs, leaseTimeoutMs } = request;
-    const { signal, requestKey } = request;
+    const { priorityMin, signal, requestKey } = request;
     const body = {
       ...{ queue_name: queue, client_id: clientId, batch_size: batchSize },
       request_timeout: ms(requestTimeoutMs),
       lease_timeout: leaseTimeoutMs == null ? null : ms(leaseTimeoutMs),
+      ...(priorityMin !== undefined && { priority_min: priorityMin }),
     };
     const options = { ...keyed(requestKey), ...(signal === undefined ? {} : { signal }) };
     const { reply, replayed } = await this.#call("lease", body, options);
@@ -190,6 +192,7 @@ export class NodeCaller {
       leased_max: settings.leasedMax,
       lease_rate: settings.leaseRate,
       unique_for: settings.uniqueForMs ? ms(settings.uniqueForMs) : null,
+      priority_aging: settings.priorityAgingMs === never ? neverText : null,
     });
   }
 
@@ -227,7 +230,7 @@ function outcomeOf({ replayed }: Replied) {
 }
 
 function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
-  const { id, kind, encoding, reference, attempts, lease_deadline: until, bytes } = item;
+  const { id, kind, encoding, reference, priority, attempts, lease_deadline: until, bytes } = item;
   const leaseDeadline = Date.parse(until);
   const { headers, origin_id: origin, reason, death, origin_queue: queue, redriven } = item;
   const { origin_attempts: originAttempts, origin_created_at: createdAt } = item;
@@ -245,6 +248,7 @@ function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
     kind,
     encoding,
     reference,
+    priority,
     attempts,
     leaseDeadline,
     payload: Uint8Array.fromBase64(bytes),

@@ -1,5 +1,6 @@
 // The parameters of a world of several nodes, and the events that its auditor has to know.
 
+import { never } from "../../../engine/model/duration.ts";
 import { Chance } from "../../../engine/simulation/chance.ts";
 import {
   hour,
@@ -84,7 +85,8 @@ class NodesScenario implements Scenario {
         ...one,
         leaseTimeoutMs: chance.one([second, 10 * second, minute]),
         expireTimeoutMs: one.name === "dead" ? one.expireTimeoutMs : 20 * minute,
-        ...{ leasedMax: 0, leaseRate: "", uniqueForMs: 0 },
+        // Nodes have clocks of their own, so it is not known how long an item has waited.
+        ...{ leasedMax: 0, leaseRate: "", uniqueForMs: 0, priorityAgingMs: never },
       })),
       scheduled: 0,
       laterMsMax: 5 * minute,

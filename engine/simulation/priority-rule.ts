@@ -1,0 +1,46 @@
+// I24: an item with a higher priority, after aging, is leased first. From the answers alone: if an
+// item was certainly ready when another of its queue was granted, and was granted later itself, or
+// never, then it was not due before that one.
+
+import { agedPriority } from "../model/priority.ts";
+import type { Tracked } from "./tracked.ts";
+
+/** A granted item. */
+interface PriorityGrant {
+  readonly key: string;
+  /** The engine time at which it was granted. */
+  readonly at: number;
+  /** At most its priority after aging at that time. */
+  readonly agedMax: number;
+  /** Of the lease: items of lower priorities could not be granted instead. */
+  readonly priorityMin: number;
+  /** When the lease began, in the order of all calls and answers. */
+  readonly begun: number;
+}
+
+export class PriorityRule {
+  readonly #grants = new Map<string, PriorityGrant[]>();
+
+  granted(
+    { key, place, produce, priority }: Tracked,
+    { at, priorityMin, begun }: Omit<PriorityGrant, "key" | "agedMax">,
+  ): void {
+    const waitedMs = at - produce.begunAt;
+    const agedMax = agedPriority(priority, { waitedMs, agingMs: place.priorityAgingMs });
+    const grants = this.#grants.getOrInsertComputed(place.name, () => []);
+    grants.push({ key, agedMax, at, priorityMin, begun });
+  }
+
+  /** An item that was granted before this one, although this one came first; `null` = none. */
+  overtakerOf({ place, produce, priority, key }: Tracked, at: number): PriorityGrant | null {
+    const agingMs = place.priorityAgingMs;
+    const overtaker = this.#grants.get(place.name)?.find((grant) => {
+      if (grant.key === key || grant.at >= at || grant.begun < produce.answered) return false;
+      // The time at which an item is stored is rounded up to a whole millisecond.
+      const waitedMs = Math.max(0, grant.at - produce.answeredAt - 1);
+      const aged = agedPriority(priority, { waitedMs, agingMs });
+      return priority >= grant.priorityMin && aged > grant.agedMax;
+    });
+    return overtaker ?? null;
+  }
+}

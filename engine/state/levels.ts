@@ -1,0 +1,46 @@
+// The loads of a queue by priority. Only the priorities that items have had take memory.
+
+import { Balance } from "./balance.ts";
+
+export class Levels {
+  readonly #lowest = new Balance();
+  readonly #byPriority = new Map<number, Balance>([[0, this.#lowest]]);
+
+  /** The balance of one priority over the partitions. */
+  at(priority: number): Balance {
+    if (priority === 0) return this.#lowest;
+    return this.#byPriority.getOrInsertComputed(priority, () => this.#lowest.withoutItems());
+  }
+
+  get priorities(): number[] {
+    return [...this.#byPriority.keys()];
+  }
+
+  /** Whether only items of priority 0 are ready, so that the partitions alone are compared. */
+  get isFlat(): boolean {
+    return !this.hasReady(1);
+  }
+
+  /** Whether an item of at least this priority is ready. */
+  hasReady(priorityMin: number): boolean {
+    for (const [priority, { leaseFrom }] of this.#byPriority) {
+      if (priority >= priorityMin && leaseFrom >= 0) return true;
+    }
+    return false;
+  }
+
+  get leasedCount(): number {
+    let count = 0;
+    for (const { leasedCount } of this.#byPriority.values()) count += leasedCount;
+    return count;
+  }
+
+  /** `open`: the partition takes new items, because it is not draining. */
+  put(partition: number, open: boolean): void {
+    for (const balance of this.#byPriority.values()) balance.update(partition, { open });
+  }
+
+  remove(partition: number): void {
+    for (const balance of this.#byPriority.values()) balance.remove(partition);
+  }
+}
