@@ -8,6 +8,7 @@ const item = leasedItem({
   encoding: "",
   kind: "",
   reference: "",
+  priority: 0,
   attempts: 1,
   lease_deadline: "2026-01-01T00:00:00.000Z",
   bytes: "",

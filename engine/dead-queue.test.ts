@@ -56,6 +56,7 @@ test.each([
       createdAt: now,
       updatedAt: now,
       enqueueAt: null,
+      priority: 0,
       attempts: 0,
       maxAttempts: 0,
       reference: "r",

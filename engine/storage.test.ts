@@ -105,6 +105,7 @@ test("import: items get new ids and keep lease, attempts, deadlines and texts, a
       createdAt: start - day,
       updatedAt: start,
       enqueueAt: null,
+      priority: 0,
       attempts: 10_000,
       maxAttempts: 0,
       reference: "r",

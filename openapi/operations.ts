@@ -421,6 +421,7 @@ If a lease passes its deadline, the item is offered again to any consumer, under
               encoding: "application/json",
               kind: "order-placed",
               reference: "account-4711",
+              priority: 0,
               attempts: 1,
               lease_deadline: "2026-03-01T13:00:00.000Z",
               bytes: "eyJvcmRlciI6NDJ9",

@@ -262,7 +262,7 @@ test.each([
   ],
   [{ order: "oldest" as "newest" }, "order is invalid; expected 'newest' or none, got 'oldest'"],
   [
-    { order: "newest" as const, pivot: "0.0.1,x" },
+    { order: "newest" as const, pivot: "0.0.0.1,x" },
     "pivot is invalid; expected the next_pivot of the page before, got 'x'",
   ],
 ])("find: %j is refused", async (change, message) => {

@@ -34,7 +34,7 @@ export const clear: Operation<Clear> = {
     for (const request of requests) {
       const { op, slots, what, expect = Number.POSITIVE_INFINITY, isDry } = request;
       const counts = takenBy(
-        slots.map((slot) => turn.memory.partition(slot)),
+        slots.flatMap((slot) => turn.memory.partitionsAt(slot)),
         what,
       );
       const total = counts.ready + counts.leased + counts.scheduled + counts.retried;

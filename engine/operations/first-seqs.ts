@@ -1,58 +1,59 @@
-// The numbers of the items that a call writes: consecutive in each slot, which is one for each
-// priority among the items. Receipts keep them, so that a repeated call is answered with the same
-// ids.
+// The numbers of the items that a call writes into one partition: consecutive for each priority.
+// Receipts keep them, so that a repeated call is answered with the same ids.
 
-import { partitionSlot, slotFor } from "../model/priority.ts";
+import { slotFor } from "../model/priority.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 
 export class FirstSeqs {
-  /** The first number in each slot. */
+  /** The own slot of the partition. */
+  readonly #slot: number;
+  /** The first number, by priority. */
   readonly #firsts: Map<number, number>;
-  /** The next number in each slot, for `next`. */
+  /** The number that `next` returns next, by priority. */
   readonly #nexts: Map<number, number>;
 
-  constructor(firsts: Iterable<readonly [slot: number, first: number]> = []) {
+  constructor(slot: number, firsts: Iterable<readonly [priority: number, first: number]> = []) {
+    this.#slot = slot;
     this.#firsts = new Map(firsts);
     this.#nexts = new Map(this.#firsts);
   }
 
   /** Parses the values of a receipt; `rest`: those that follow. */
-  static read([size = 0, ...values]: readonly number[]): {
+  static read([slot = 0, size = 0, ...values]: readonly number[]): {
     readonly firstSeqs: FirstSeqs;
     readonly rest: readonly number[];
   } {
     const pairs = Array.from({ length: size }, (_, index) => {
       return [values[2 * index] ?? 0, values[2 * index + 1] ?? 0] as const;
     });
-    return { firstSeqs: new FirstSeqs(pairs), rest: values.slice(2 * size) };
+    return { firstSeqs: new FirstSeqs(slot, pairs), rest: values.slice(2 * size) };
   }
 
+  /** Begin with the slot, which a reshard replaces. */
   get values(): number[] {
-    return [this.#firsts.size, ...[...this.#firsts].flat()];
+    return [this.#slot, this.#firsts.size, ...[...this.#firsts].flat()];
   }
 
-  /** Call it before the first item is written into the slot. */
-  begin({ slot, nextSeq }: Partition): void {
-    if (this.#firsts.has(slot)) return;
-    this.#firsts.set(slot, nextSeq);
-    this.#nexts.set(slot, nextSeq);
+  /** Call it before the first item of a priority is written. */
+  begin({ priority, nextSeq }: Partition): void {
+    if (this.#firsts.has(priority)) return;
+    this.#firsts.set(priority, nextSeq);
+    this.#nexts.set(priority, nextSeq);
   }
 
   /** The slots, with the numbers that were written in each. */
   *written(memory: Memory): Generator<{ partition: Partition; first: number; count: number }> {
-    for (const [slot, first] of this.#firsts) {
-      const partition = memory.partition(slot);
+    for (const [priority, first] of this.#firsts) {
+      const partition = memory.partition(slotFor(this.#slot, priority));
       yield { partition, first, count: partition.nextSeq - first };
     }
   }
 
   /** The place of the next written item with this priority. */
   next(priority: number): { readonly slot: number; readonly seq: number } {
-    const [own = 0] = this.#firsts.keys();
-    const slot = slotFor(partitionSlot(own), priority);
-    const seq = this.#nexts.get(slot) ?? 0;
-    this.#nexts.set(slot, seq + 1);
-    return { slot, seq };
+    const seq = this.#nexts.get(priority) ?? 0;
+    this.#nexts.set(priority, seq + 1);
+    return { slot: slotFor(this.#slot, priority), seq };
   }
 }

@@ -71,7 +71,7 @@ function importOne(
   if (draining !== undefined) return drainingFailure(draining);
   const { now, stamp } = turn;
   const times: Times = { now, stamp, expireTimeoutMs: settings.expireTimeoutMs };
-  const firstSeqs = new FirstSeqs();
+  const firstSeqs = new FirstSeqs(slot);
   const stored: ListedItem[] = [];
   const left: number[] = [];
   for (const [index, item] of items.entries()) {
@@ -89,7 +89,7 @@ function importOne(
   recordWritten(turn, firstSeqs, "imported");
   // With the request, this is enough to repeat the reply.
   if (key !== undefined) {
-    changeSet.note(op, [now, stamp, times.expireTimeoutMs, ...firstSeqs.values, ...left]);
+    changeSet.note(op, [...firstSeqs.values, now, stamp, times.expireTimeoutMs, ...left]);
   }
   return { ok: true, value: { kind: "items", items: stored } };
 }
@@ -151,9 +151,10 @@ function listedAs(
 function answerImport(
   { memory }: Turn,
   { items }: Numbered<Import>,
-  [now = 0, stamp = 0, expireTimeoutMs = 0, ...values]: readonly number[],
+  values: readonly number[],
 ): Result {
-  const { firstSeqs, rest: left } = FirstSeqs.read(values);
+  const { firstSeqs, rest } = FirstSeqs.read(values);
+  const [now = 0, stamp = 0, expireTimeoutMs = 0, ...left] = rest;
   const times: Times = { now, stamp, expireTimeoutMs };
   const wasLeft = new Set(left);
   const stored = items

@@ -120,7 +120,7 @@ export function addItems(turn: Turn, { queueId, items }: Addition): Added {
   const { uniqueForMs } = settings;
   const expireSoonest = expireDeadlineOf(settings, now);
   const duplicates: number[] = [];
-  const firstSeqs = new FirstSeqs();
+  const firstSeqs = new FirstSeqs(place.slot);
   const texts = items.every(isText) ? items : [];
   if (texts.length > 0) {
     firstSeqs.begin(own);

@@ -12,7 +12,7 @@ import { grantAgain, planGrant, type ServedLease, shareOut, takeHead, wantedBy }
 
 /** Reads the heads of partitions that will serve a lease, and earlier grants of repeated leases. */
 export function planLeases(planner: ReadPlanner): void {
-  const { memory, now, machineNow, linesToServe } = planner;
+  const { now, machineNow, linesToServe } = planner;
   for (const { key } of linesToServe.repeated) {
     const values = key && receiptOf(planner, key)?.values;
     if (key && values) planGrant(planner, key, values);
@@ -24,16 +24,24 @@ export function planLeases(planner: ReadPlanner): void {
     const waiting = inTime(queue, machineNow);
     const { isFlat } = queue.levels;
     const lender = isFlat ? new FlatLender(queue) : lanesOf(queue, planner, () => true);
-    for (const [slot, asked] of share(queue, waiting, lender, { now, itemsMax })) {
-      const { committedSeq, firstFrom } = memory.partition(slot);
+    const served = share(queue, waiting, lender, { now, itemsMax });
+    for (const [slot, asked] of served) {
       const items = wantedBy(asked);
       itemsMax -= items;
-      if (firstFrom >= committedSeq) continue;
       // The item behind the last shows how long the rest of the lane has waited.
-      planner.heads.push({ slot, from: firstFrom, before: committedSeq, items: isFlat ? items : items + 1 });
+      planHead(planner, slot, isFlat ? items : items + 1);
     }
-    if (lender instanceof FlatLender) lender.end();
+    if (lender instanceof FlatLender) {
+      lender.end();
+      continue;
+    }
+    for (const slot of lender.unknownSlots) if (!served.has(slot)) planHead(planner, slot, 1);
   }
+}
+
+function planHead({ memory, heads }: ReadPlanner, slot: number, items: number): void {
+  const { committedSeq, firstFrom } = memory.partition(slot);
+  if (firstFrom < committedSeq) heads.push({ slot, from: firstFrom, before: committedSeq, items });
 }
 
 /** Serves the lines of the queues that were ready, and of those that this turn has changed. */
@@ -246,12 +254,12 @@ function askedOf(
     readonly wanted: number;
   },
 ): number {
-  const { levels } = queue;
-  if (!levels.hasReady(0)) return 0;
+  const { highestReady } = queue.levels;
+  if (highestReady < 0) return 0;
   let asked = 0;
   for (const lease of inTime(queue, machineNow)) {
     const { priorityMin = 0, batchSize } = lease.request;
-    if (served.has(lease) || !(priorityMin === 0 || levels.hasReady(priorityMin))) continue;
+    if (served.has(lease) || priorityMin > highestReady) continue;
     asked += batchSize;
     if (asked >= wanted) break;
   }

@@ -881,9 +881,9 @@ export class Auditor {
     if (!isSure || !isCertain(item) || this.#unansweredLeaseOf(item) !== undefined) return;
     const overtaker = this.#priorityRule.overtakerOf(item, at);
     if (overtaker === null) return;
-    const { key, agedMax, at: before } = overtaker;
+    const { agedMax, at: before } = overtaker;
     const reported = `${item.key} with priority ${item.priority} was offered at ${at}`;
-    throw new Violation("I24", `${reported}, after ${key} with at most ${agedMax} at ${before}`);
+    throw new Violation("I24", `${reported}, after one with at most ${agedMax} at ${before}`);
   }
 
   /** Each lease without an answer explains as many moved items as it asked for. */

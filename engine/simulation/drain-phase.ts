@@ -150,7 +150,7 @@ async function consumeAll(world: WorldParts): Promise<void> {
 async function consume(world: WorldParts, queue: string, round: number): Promise<number> {
   const { bundle } = world;
   const begunAt = world.earliest;
-  const { faults, pauses } = world.auditor;
+  const { begun, faults, pauses } = world.auditor;
   const paused = pauses.since(queue).lease;
   const clientId = `last-${round}`;
   const request = { queue, clientId, batchSize: 1_000, requestTimeoutMs: 10 };
@@ -166,7 +166,8 @@ async function consume(world: WorldParts, queue: string, round: number): Promise
     return 0;
   }
   const { value: lease } = ending;
-  const sent = { begunAt, leaseTimeoutMs: null, clientId, faults, paused };
+  const how = { begunAt, leaseTimeoutMs: null, clientId, priorityMin: 0 };
+  const sent = { ...how, begun, faults, paused };
   world.auditor.leased(lease, sent, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;

@@ -103,15 +103,21 @@ async function checkFound(
   const request = { queue, filter, ...(state && { state }) };
   const search = `${JSON.stringify({ filter, state })} in ${queue} finds`;
   const found = await findAll(world, request);
-  const [reported, meant] = [found, listed.filter(isMeant)].map((items) =>
+  // A list has the items of a partition in the order of their ids, whatever their priority.
+  const [reported, meant] = [found.toSorted(inOrderOfList), listed.filter(isMeant)].map((items) =>
     items.map(({ id }) => id),
   );
   if (String(reported) !== String(meant)) {
     throw new Violation("I21", `${search} ${reported}, expected ${meant}`);
   }
+  const sorted = found.toSorted(inOrderOfFind);
+  if (found.some((item, index) => item !== sorted[index])) {
+    throw new Violation("I21", `${search} ${found.map(({ id }) => id)} in the wrong order`);
+  }
   const newest = await findAll(world, { ...request, order: "newest" });
   // The same items; the lines of a partition are each in reverse order.
-  const lineOf = (item: FoundItem) => `${item.partition} ${item.state === "scheduled"}`;
+  const lineOf = (item: FoundItem) =>
+    `${item.partition} ${item.priority} ${item.state === "scheduled"}`;
   const backwards = found.toReversed();
   const [seen, expected] = [newest, backwards].map((items) =>
     [...Map.groupBy(items, lineOf).entries()]
@@ -122,6 +128,15 @@ async function checkFound(
     throw new Violation("I21", `${search}, newest first, ${seen}, expected ${expected}`);
   }
   if (found.length > pageItems) world.situations.reached("a search takes several pages");
+}
+
+function inOrderOfList(a: FoundItem, b: FoundItem): number {
+  const aside = Number(a.state === "scheduled") - Number(b.state === "scheduled");
+  return a.partition - b.partition || aside || (a.id < b.id ? -1 : 1);
+}
+
+function inOrderOfFind(a: FoundItem, b: FoundItem): number {
+  return a.partition - b.partition || b.priority - a.priority || inOrderOfList(a, b);
 }
 
 async function checkGroups(

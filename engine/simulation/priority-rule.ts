@@ -7,7 +7,7 @@ import type { Tracked } from "./tracked.ts";
 
 /** A granted item. */
 interface PriorityGrant {
-  readonly key: string;
+  readonly priority: number;
   /** The engine time at which it was granted. */
   readonly at: number;
   /** At most its priority after aging at that time. */
@@ -22,20 +22,22 @@ export class PriorityRule {
   readonly #grants = new Map<string, PriorityGrant[]>();
 
   granted(
-    { key, place, produce, priority }: Tracked,
-    { at, priorityMin, begun }: Omit<PriorityGrant, "key" | "agedMax">,
+    { place, produce, priority }: Tracked,
+    { at, priorityMin, begun }: Omit<PriorityGrant, "priority" | "agedMax">,
   ): void {
     const waitedMs = at - produce.begunAt;
     const agedMax = agedPriority(priority, { waitedMs, agingMs: place.priorityAgingMs });
     const grants = this.#grants.getOrInsertComputed(place.name, () => []);
-    grants.push({ key, agedMax, at, priorityMin, begun });
+    grants.push({ priority, agedMax, at, priorityMin, begun });
   }
 
   /** An item that was granted before this one, although this one came first; `null` = none. */
-  overtakerOf({ place, produce, priority, key }: Tracked, at: number): PriorityGrant | null {
+  overtakerOf({ place, produce, priority }: Tracked, at: number): PriorityGrant | null {
     const agingMs = place.priorityAgingMs;
     const overtaker = this.#grants.get(place.name)?.find((grant) => {
-      if (grant.key === key || grant.at >= at || grant.begun < produce.answered) return false;
+      // Of one priority, items of several partitions have no order.
+      if (grant.priority === priority || grant.at >= at) return false;
+      if (grant.begun < produce.answered) return false;
       // The time at which an item is stored is rounded up to a whole millisecond.
       const waitedMs = Math.max(0, grant.at - produce.answeredAt - 1);
       const aged = agedPriority(priority, { waitedMs, agingMs });

@@ -6,7 +6,7 @@ import { agedPriority, priorityOf, readyBefore } from "../model/priority.ts";
 export interface Lane {
   readonly slot: number;
   readonly ready: number;
-  /** When its first item became ready, or slightly earlier. */
+  /** When its first item became ready, or slightly earlier; 0 = unknown. */
   readonly since: number;
   /** The turn can lease its first items, because it has read or written them. */
   readonly isRead: boolean;
@@ -27,9 +27,9 @@ export interface LanesOptions {
 }
 
 /**
- * Serves the lane whose first item has the highest priority after aging, and among equals the one
- * whose first item has waited longest, or else the one with the most items to spare. It spreads
- * leases over equals as long as that leaves items for each.
+ * Serves the lane whose first item has the highest priority after aging, and among equals one that
+ * the turn has read, the one whose first item has waited longest, or else the one with the most
+ * items to spare. It spreads leases over equals as long as that leaves items for each.
  */
 export class Lanes {
   readonly #options: LanesOptions;
@@ -44,6 +44,11 @@ export class Lanes {
     const priority = priorityOf(lane.slot);
     const aged = agedPriority(priority, { waitedMs: now - lane.since, agingMs });
     this.#lanes.push({ ...lane, priority, aged, leases: 0, wanted: 0 });
+  }
+
+  /** The slots of lanes whose first items have to be read to rank them. */
+  get unknownSlots(): number[] {
+    return this.#lanes.flatMap(({ slot, since }) => (since === 0 ? [slot] : []));
   }
 
   /**
@@ -90,6 +95,7 @@ function hasSpare({ ready, leases }: RankedLane): boolean {
 
 function isBefore(a: RankedLane, b: RankedLane): boolean {
   if (a.aged !== b.aged) return a.aged > b.aged;
+  if (a.isRead !== b.isRead) return a.isRead;
   const [left, right] = [a.ready - a.wanted, b.ready - b.wanted];
   if (left > 0 !== right > 0) return left > 0;
   return a.since === b.since ? left > right : a.since < b.since;

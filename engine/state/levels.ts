@@ -18,15 +18,16 @@ export class Levels {
 
   /** Whether only items of priority 0 are ready, so that the partitions alone are compared. */
   get isFlat(): boolean {
-    return !this.hasReady(1);
+    return this.highestReady <= 0;
   }
 
-  /** Whether an item of at least this priority is ready. */
-  hasReady(priorityMin: number): boolean {
+  /** The highest priority of ready items; -1 = none is ready. */
+  get highestReady(): number {
+    let highest = -1;
     for (const [priority, { leaseFrom }] of this.#byPriority) {
-      if (priority >= priorityMin && leaseFrom >= 0) return true;
+      if (leaseFrom >= 0 && priority > highest) highest = priority;
     }
-    return false;
+    return highest;
   }
 
   get leasedCount(): number {

@@ -208,9 +208,13 @@ export class LogicalQueue {
 
   /** Whether a lease that arrives now may find an item. */
   mayLease(now: number, priorityMin: number): boolean {
-    // Items are left to it by those that wait only if these ask for a higher priority.
-    const isFirst = this.line.size === 0 || !this.levels.isFlat;
-    return isFirst && this.levels.hasReady(priorityMin) && this.itemsAllowed(now) > 0;
+    const { highestReady } = this.levels;
+    if (highestReady < priorityMin || this.itemsAllowed(now) <= 0) return false;
+    // Those that wait for a higher priority leave the items to it.
+    for (const { request } of this.line) {
+      if ((request.priorityMin ?? 0) <= highestReady) return false;
+    }
+    return true;
   }
 
   /** By partition number; drained partitions are absent. */

@@ -193,7 +193,7 @@ async function setupShard({
 const deadline = start + hour;
 const item = {
   ...{ payload: "a", kind: "", encoding: "", reference: "", headers: "" },
-  ...{ enqueueAt: null, unique: "" },
+  ...{ enqueueAt: null, priority: 0, unique: "" },
 };
 
 function produce(...payloads: string[]): Request {

@@ -201,13 +201,13 @@ const unplaced = { kind: "", encoding: "", reference: "", headers: "" };
 function newItems({ count, uniques }: Ask) {
   return Array.from({ length: count }, (_, index) => {
     const unique = uniques[index] ?? "";
-    return { ...unplaced, enqueueAt: null, unique, payload: "new" };
+    return { ...unplaced, enqueueAt: null, priority: 0, unique, payload: "new" };
   });
 }
 
 function newImports({ count, dead }: Ask) {
   const instants = { leaseDeadline: null, expireDeadline: null, createdAt: null, enqueueAt: null };
-  const given = { ...unplaced, ...instants, attempts: 0, past: "", payload: "new" };
+  const given = { ...unplaced, ...instants, priority: 0, attempts: 0, past: "", payload: "new" };
   return Array.from({ length: count }, (_, index) => ({
     ...given,
     sourceId: dead ? `source-${index}` : "",
@@ -367,7 +367,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
   const { queue, lines } = queueOf(world);
   const memory = await memoryOf(world, queue);
   const { readyCount: ready, held } = memory.partition(slot);
-  queue.balance.update(0, { ready, leased: held.size });
+  queue.levels.at(0).update(0, { ready, leased: held.size });
   const linesToServe = lines.take(now);
   const planner = planReads(
     { memory, now, machineNow: now, limits: bounds, linesToServe },
@@ -419,7 +419,7 @@ test("decide: an item given as text equals one described with empty fields", () 
     } as const;
     const nothing = { kind: "", encoding: "", reference: "", headers: "" };
     const items = texts.items.map((payload) => {
-      return { ...nothing, payload, enqueueAt: null, unique: "" };
+      return { ...nothing, payload, enqueueAt: null, priority: 0, unique: "" };
     });
     const [short, long] = [
       await decided(world, [...world.requests, texts]),
@@ -592,7 +592,7 @@ test("produce: an item is early if it expires before one ahead of it, and not in
     queue: "q",
     owner: 1,
   };
-  const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
+  const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, priority: 0, unique: "" };
   const items = [{ ...empty, payload: "new" }];
   const produced = { op: 1, kind: "produce", queueId, deadline: never, items } as const;
   const world = { settings, scheduled: [], leases: [], requests: [produced], waiting: [] };

@@ -15,6 +15,7 @@ function items(count: number, payloadBytes: number): StoredItem[] {
     createdAt: 1_700_000_000_000,
     updatedAt: 1_700_000_000_000,
     enqueueAt: null,
+    priority: 0,
     attempts: index,
     maxAttempts: 0,
     reference: 'a "reference"',

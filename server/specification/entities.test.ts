@@ -109,6 +109,7 @@ row("entity QueueInfo: every field", async () => {
     leased_max: 0,
     lease_rate: "",
     unique_for: "",
+    priority_aging: "60s",
     lease_paused: false,
     produce_paused: false,
     pause_reason: "",
