@@ -190,7 +190,8 @@ export class Leases<Items> {
     if (pause?.lease === true) return pausedLease(pause);
     // Without the shard it is unknown whether the queue has items.
     if (!shard().isUp) return unreachableLease;
-    const isLimited = queue.levels.highestReady >= priorityMin && queue.itemsAllowed(clock.now()) <= 0;
+    const isLimited =
+      queue.levels.highestReady >= priorityMin && queue.itemsAllowed(clock.now()) <= 0;
     return isLimited ? limitedLease : emptyLease;
   }
 }

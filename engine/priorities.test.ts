@@ -283,35 +283,41 @@ test("produce and import: a repetition with a key gets the same ids for all prio
   expect((await bundle.run(() => bundle.engine.importItems(unkeyed))).items).toEqual([]);
 });
 
-test.each(deadPlacements)("a dead letter keeps its priority, and so does its redrive: the dead queue is %s", async (_, shardCount) => {
-  const bundle = await setup({ shardCount });
-  await bundle.createQueue({ name: "dead" });
-  await bundle.createQueue({ name: "orders", deadQueue: "dead", maxAttempts: 1 });
-  await produce(bundle, "a", "b=5", "c=9");
-  for (let count = 0; count < 3; count += 1) await bundle.retry(await bundle.lease("orders"));
-  await bundle.clock.advance(second);
-  const find = { queue: "dead", pivot: "", limit: 10, filter: {} };
-  const { found } = await bundle.run(() => bundle.engine.findItems(find));
-  expect(found.map(({ priority }) => priority)).toEqual([9, 5, 0]);
-  const { taskId } = await bundle.run(() => bundle.engine.redrive({ queue: "dead" }));
-  await bundle.ended(taskId);
-  await bundle.clock.advance(second);
-  expect(await leaseAll(bundle)).toEqual(["c=9", "b=5", "a=0"]);
-});
+test.each(deadPlacements)(
+  "a dead letter keeps its priority, and so does its redrive: the dead queue is %s",
+  async (_, shardCount) => {
+    const bundle = await setup({ shardCount });
+    await bundle.createQueue({ name: "dead" });
+    await bundle.createQueue({ name: "orders", deadQueue: "dead", maxAttempts: 1 });
+    await produce(bundle, "a", "b=5", "c=9");
+    for (let count = 0; count < 3; count += 1) await bundle.retry(await bundle.lease("orders"));
+    await bundle.clock.advance(second);
+    const find = { queue: "dead", pivot: "", limit: 10, filter: {} };
+    const { found } = await bundle.run(() => bundle.engine.findItems(find));
+    expect(found.map(({ priority }) => priority)).toEqual([9, 5, 0]);
+    const { taskId } = await bundle.run(() => bundle.engine.redrive({ queue: "dead" }));
+    await bundle.ended(taskId);
+    await bundle.clock.advance(second);
+    expect(await leaseAll(bundle)).toEqual(["c=9", "b=5", "a=0"]);
+  },
+);
 
-test.each(deadPlacements)("an output of a transact has its priority: its queue is %s", async (_, shardCount) => {
-  const bundle = await setup({ shardCount });
-  await bundle.createQueue({ name: "dead" });
-  await bundle.createQueue({ name: "orders" });
-  await produce(bundle, "in");
-  const { queue, partition, items } = await bundle.lease("orders");
-  const complete = [{ queue, partition, ids: items.map(({ id }) => id) }];
-  const outputs = [{ queue: "dead", items: ["a", "b=5"].map(itemOf) }];
-  const request = { requestTimeoutMs: minute, complete, produce: outputs };
-  await bundle.run(() => bundle.engine.transact(request));
-  await bundle.clock.advance(second);
-  expect(await leaseAll(bundle, 1, "dead")).toEqual(["b=5", "a=0"]);
-});
+test.each(deadPlacements)(
+  "an output of a transact has its priority: its queue is %s",
+  async (_, shardCount) => {
+    const bundle = await setup({ shardCount });
+    await bundle.createQueue({ name: "dead" });
+    await bundle.createQueue({ name: "orders" });
+    await produce(bundle, "in");
+    const { queue, partition, items } = await bundle.lease("orders");
+    const complete = [{ queue, partition, ids: items.map(({ id }) => id) }];
+    const outputs = [{ queue: "dead", items: ["a", "b=5"].map(itemOf) }];
+    const request = { requestTimeoutMs: minute, complete, produce: outputs };
+    await bundle.run(() => bundle.engine.transact(request));
+    await bundle.clock.advance(second);
+    expect(await leaseAll(bundle, 1, "dead")).toEqual(["b=5", "a=0"]);
+  },
+);
 
 test("a lapse, a scheduled item and a restart keep priorities, counts and order", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: minute, priorityAgingMs: never });

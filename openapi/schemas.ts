@@ -379,7 +379,8 @@ export const LeaseReply = message(
   "Leased items, and the queue and partition with which to complete or retry them.",
   {
     items: list(3, LeaseItem, {
-      description: "1 to `batch_size` items in queue order, all from one partition and with the same `priority`.",
+      description:
+        "1 to `batch_size` items in queue order, all from one partition and with the same `priority`.",
       examples: [
         [
           {

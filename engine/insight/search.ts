@@ -113,9 +113,7 @@ export class Search {
     return {
       found: found.map(({ item, where }) => shownItem(item, { queue, ...where })),
       scanned,
-      nextPivot: left
-        .map(({ where, before: seq }) => writePivot(where, seq))
-        .join(pivotSeparator),
+      nextPivot: left.map(({ where, before: seq }) => writePivot(where, seq)).join(pivotSeparator),
     };
   }
 

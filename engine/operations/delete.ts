@@ -71,14 +71,18 @@ function findNamed(turn: Turn, request: Numbered<Delete>): Deletable[] {
   return eachPlace(request, places).flatMap((place) => findOne(turn, place) ?? []);
 }
 
-function findOne({ memory, changeSet, readResult }: Turn, { slot, seq }: SlotSeq): Deletable | null {
+function findOne(
+  { memory, changeSet, readResult }: Turn,
+  { slot, seq }: SlotSeq,
+): Deletable | null {
   const partition = memory.partition(slot);
   if (changeSet.hasLeft(slot, seq)) return null;
   const held = partition.held.get(seq);
   if (held === undefined && seq < partition.clearReadyBelow) return null;
   const picked = readResult.picks.get(slot);
   const ready = picked?.ready.get(seq);
-  if (ready !== undefined) return { state: held ? "leased" : "ready", partition, item: ready, held };
+  if (ready !== undefined)
+    return { state: held ? "leased" : "ready", partition, item: ready, held };
   const scheduled = picked?.scheduled.get(seq);
   if (scheduled === undefined) return null;
   return { state: scheduled.retried ? "retried" : "scheduled", partition, item: scheduled };

@@ -30,11 +30,13 @@ export const list: Operation<List> = {
     }
   },
   decide: answering((turn, request) => {
-    const lists = turn.memory.partitionsAt(request.slot).map((partition) =>
-      pagesOf(partition, request).flatMap(({ name }) =>
-        (request.scheduled ? setAside : waiting)(turn, partition, name),
-      ),
-    );
+    const lists = turn.memory
+      .partitionsAt(request.slot)
+      .map((partition) =>
+        pagesOf(partition, request).flatMap(({ name }) =>
+          (request.scheduled ? setAside : waiting)(turn, partition, name),
+        ),
+      );
     const items = byId(lists).slice(0, request.limit);
     return { ok: true, value: { kind: "items", items } };
   }),

@@ -172,6 +172,7 @@ export class Auditor {
   readonly #priorityRule = new PriorityRule();
   /** By queue, partition and priority. */
   readonly #offered = new Map<string, Offered>();
+  readonly #hasPriorities: boolean;
   readonly #sweepsWhole: boolean;
   readonly #clears: ClearCall[] = [];
   /** By queue, when its last clear was answered. */
@@ -199,6 +200,7 @@ export class Auditor {
     this.#hasNodes = hasNodes;
     this.#situations = situations;
     this.#queues = new Map(parameters.queues.map((queue) => [queue.name, queue]));
+    this.#hasPriorities = parameters.hasPriorities === true;
     this.#sweepsWhole = parameters.bounds.sweepItemsMax >= 1_000;
   }
 
@@ -506,11 +508,7 @@ export class Auditor {
 
   // lease -----------------------------------------------------------------
 
-  leased(
-    { queue, partition, items, replayed }: Leased,
-    call: LeaseCall,
-    now: number,
-  ): void {
+  leased({ queue, partition, items, replayed }: Leased, call: LeaseCall, now: number): void {
     const { begunAt, leaseTimeoutMs, clientId, faults, paused } = call;
     this.#stamp += 1;
     const { lease: period } = this.pauses.since(queue);
@@ -876,14 +874,34 @@ export class Auditor {
     offered.indexes.set(produce, item.index);
   }
 
+  /** Whether the item has certainly been ready since it was produced. */
+  #isReadySinceProduced(item: Tracked): boolean {
+    const isFirst = item.isOrdered && item.attempts === 0 && item.grant === null;
+    return isFirst && isCertain(item) && this.#unansweredLeaseOf(item) === undefined;
+  }
+
   #checkPriority(item: Tracked, at: number): void {
-    const isSure = item.isOrdered && item.attempts === 0 && item.grant === null;
-    if (!isSure || !isCertain(item) || this.#unansweredLeaseOf(item) !== undefined) return;
+    if (this.#hasPriorities) this.#notePriority(item);
+    if (!this.#isReadySinceProduced(item)) return;
     const overtaker = this.#priorityRule.overtakerOf(item, at);
     if (overtaker === null) return;
     const { agedMax, at: before } = overtaker;
     const reported = `${item.key} with priority ${item.priority} was offered at ${at}`;
     throw new Violation("I24", `${reported}, after one with at most ${agedMax} at ${before}`);
+  }
+
+  #notePriority({ place, produce, priority }: Tracked): void {
+    for (const other of this.#items.values()) {
+      if (other.place !== place || other.priority === priority) continue;
+      if (!this.#isReadySinceProduced(other)) continue;
+      const isOlder = other.produce.answered < produce.begun;
+      if (isOlder && other.priority < priority) {
+        this.#situations.reached("an item overtakes one of a lower priority");
+      }
+      if (other.priority > priority && produce.answered < other.produce.begun) {
+        this.#situations.reached("an item that has waited comes before one of a higher priority");
+      }
+    }
   }
 
   /** Each lease without an answer explains as many moved items as it asked for. */

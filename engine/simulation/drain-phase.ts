@@ -6,7 +6,7 @@ import { limits } from "../model/limits.ts";
 import type { Sighting } from "./auditor.ts";
 import { Violation } from "./auditor.ts";
 import { checkFinds } from "./finds.ts";
-import { day, minute, second } from "./parameters.ts";
+import { day, minute, priorityMinOf, second } from "./parameters.ts";
 import type { DrainSteps, WorldParts } from "./world-parts.ts";
 
 const listLimit = 20_000;
@@ -96,24 +96,21 @@ async function checkDryRun(
 
 /** I11: no lease waits while its queue has an item for it. */
 async function checkLines({ bundle, parameters }: WorldParts): Promise<void> {
+  const { engine } = bundle;
   for (const { name } of parameters.queues) {
-    const {
-      pause,
-      leasedMax = Number.POSITIVE_INFINITY,
-      leaseRate,
-    } = bundle.engine.queueInfo(name);
+    const { pause, leasedMax = Number.POSITIVE_INFINITY, leaseRate } = engine.queueInfo(name);
     if (pause?.lease === true || leaseRate !== undefined) continue;
-    const stats = await bundle.run(() => bundle.engine.stats(name));
-    const ready = stats.partitions.reduce(
-      (sum, { total, totalLeased }) => sum + total - totalLeased,
-      0,
-    );
-    const leased = stats.partitions.reduce((sum, { totalLeased }) => sum + totalLeased, 0);
-    if (stats.leaseWaiting > 0 && ready > 0 && leased < leasedMax) {
-      throw new Violation(
-        "I11",
-        `${stats.leaseWaiting} leases wait on ${name}, which has ${ready} items`,
-      );
+    const { waiting } = await bundle.run(() => engine.clients({ queue: name, limit: 1_000 }));
+    if (waiting.length === 0) continue;
+    const { partitions } = await bundle.run(() => engine.stats(name));
+    const leased = partitions.reduce((sum, { totalLeased }) => sum + totalLeased, 0);
+    const find = { queue: name, state: "ready", filter: {}, pivot: "", limit: 1_000 } as const;
+    const { found } = await bundle.run(() => engine.findItems(find));
+    const highest = found.reduce((most, { priority }) => Math.max(most, priority), -1);
+    const served = waiting.filter(({ client }) => priorityMinOf(client, parameters) <= highest);
+    if (served.length > 0 && leased < leasedMax) {
+      const reported = `${served.length} leases wait on ${name}, which has ${found.length} items`;
+      throw new Violation("I11", reported);
     }
   }
 }

@@ -94,6 +94,11 @@ export interface Parameters {
   };
 }
 
+/** The least priority that a client asks for. */
+export function priorityMinOf(clientId: string, { hasPriorities }: Parameters): number {
+  return hasPriorities && /[258]$/.test(clientId) ? 5 : 0;
+}
+
 export const second = 1_000;
 export const minute = 60 * second;
 export const hour = 60 * minute;

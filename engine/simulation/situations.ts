@@ -13,6 +13,8 @@ export const situationNames = [
   "a lease is served at once",
   "a waiting lease is served",
   "a lease is served in the turn that writes its items",
+  "an item overtakes one of a lower priority",
+  "an item that has waited comes before one of a higher priority",
   "a lease times out",
   "a lease times out while a commit is slow",
   "a client disconnects while its lease waits",

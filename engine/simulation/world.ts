@@ -22,7 +22,7 @@ import type { StoreControl } from "./faulty-store.ts";
 import { Histories } from "./histories.ts";
 import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
-import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
+import { day, minute, type Parameters, parametersOf, priorityMinOf, second } from "./parameters.ts";
 import type { Sides } from "./pauses.ts";
 import { answeredWithinMs, type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
@@ -599,7 +599,7 @@ export class World {
       clientId: `client-${client}`,
       batchSize: this.#chance.between(1, this.parameters.batchMax),
       requestTimeoutMs: this.parameters.requestTimeoutMs,
-      ...(this.parameters.hasPriorities && client % 3 === 2 && { priorityMin: 5 }),
+      priorityMin: priorityMinOf(`client-${client}`, this.parameters),
     };
     const { begun } = this.auditor;
     const sentLease = this.#sendLease(request);

@@ -592,7 +592,15 @@ test("produce: an item is early if it expires before one ahead of it, and not in
     queue: "q",
     owner: 1,
   };
-  const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, priority: 0, unique: "" };
+  const empty = {
+    kind: "",
+    encoding: "",
+    reference: "",
+    headers: "",
+    enqueueAt: null,
+    priority: 0,
+    unique: "",
+  };
   const items = [{ ...empty, payload: "new" }];
   const produced = { op: 1, kind: "produce", queueId, deadline: never, items } as const;
   const world = { settings, scheduled: [], leases: [], requests: [produced], waiting: [] };
