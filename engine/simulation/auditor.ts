@@ -514,6 +514,9 @@ export class Auditor {
     const { lease: period } = this.pauses.since(queue);
     const place = this.#queue(queue);
     for (const leased of items) {
+      if (leased.priority < call.priorityMin) {
+        throw new Violation("I24", `a lease from ${call.priorityMin} on got ${leased.priority}`);
+      }
       const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);

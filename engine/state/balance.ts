@@ -78,7 +78,9 @@ export class Balance {
   /** A balance over the same partitions, without items. */
   withoutItems(): Balance {
     const balance = new Balance();
-    this.#loads.forEach(({ open }, partition) => balance.update(partition, { open }));
+    this.#loads.forEach(({ open }, partition) => {
+      balance.update(partition, { open });
+    });
     return balance;
   }
 
