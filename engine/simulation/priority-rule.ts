@@ -2,7 +2,8 @@
 // item was certainly ready when another of its queue was granted, and was granted later itself, or
 // never, then it was not due before that one.
 
-import { agedPriority } from "../model/priority.ts";
+import { limits } from "../model/limits.ts";
+import type { QueueParameters } from "./parameters.ts";
 import type { Tracked } from "./tracked.ts";
 
 /** A granted item. */
@@ -26,23 +27,26 @@ export class PriorityRule {
     { at, priorityMin, begun }: Omit<PriorityGrant, "priority" | "agedMax">,
   ): void {
     const waitedMs = at - produce.begunAt;
-    const agedMax = agedPriority(priority, { waitedMs, agingMs: place.priorityAgingMs });
+    const agedMax = aged(priority, waitedMs, place);
     const grants = this.#grants.getOrInsertComputed(place.name, () => []);
     grants.push({ priority, agedMax, at, priorityMin, begun });
   }
 
   /** An item that was granted before this one, although this one came first; `null` = none. */
   overtakerOf({ place, produce, priority }: Tracked, at: number): PriorityGrant | null {
-    const agingMs = place.priorityAgingMs;
     const overtaker = this.#grants.get(place.name)?.find((grant) => {
       // Of one priority, items of several partitions have no order.
       if (grant.priority === priority || grant.at >= at) return false;
       if (grant.begun < produce.answered) return false;
       // The time at which an item is stored is rounded up to a whole millisecond.
       const waitedMs = Math.max(0, grant.at - produce.answeredAt - 1);
-      const aged = agedPriority(priority, { waitedMs, agingMs });
-      return priority >= grant.priorityMin && aged > grant.agedMax;
+      return priority >= grant.priorityMin && aged(priority, waitedMs, place) > grant.agedMax;
     });
     return overtaker ?? null;
   }
+}
+
+/** The priority of an item that has waited for so long. */
+function aged(priority: number, waitedMs: number, { priorityAgingMs }: QueueParameters): number {
+  return Math.min(limits.priorityMax, priority + Math.floor(waitedMs / priorityAgingMs));
 }
