@@ -134,7 +134,7 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const tested = isTested ? onTestClock(imported) : imported;
   const crowded = isCrowded(seed) ? crowding(tested) : tested;
   const moved = [4, 5].includes(seed % 16) ? resharding(crowded) : crowded;
-  const resharded = seed % 8 === 2 ? prioritizing(moved, Math.floor(seed / 8)) : moved;
+  const resharded = seed % 7 === 3 ? prioritizing(moved, Math.floor(seed / 7)) : moved;
   // Few worlds have enough load for a turn during a sync; in odd seeds any load is enough.
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
