@@ -308,7 +308,7 @@ export function pausing(parameters: Parameters, which: number): Parameters {
 
 /** A world with priorities, which age quickly, slowly or not at all. */
 export function prioritizing(parameters: Parameters, which: number): Parameters {
-  const priorityAgingMs = [second, never, minute, 20 * second][which % 4] ?? minute;
+  const priorityAgingMs = [10, never, second, minute][which % 4] ?? minute;
   return {
     ...parameters,
     hasPriorities: true,
