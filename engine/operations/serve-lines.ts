@@ -190,13 +190,12 @@ function offersOf(turn: Turn): Map<LogicalQueue, Lanes> {
 /** Records since when the first item that was read has been ready. */
 function observeHead({ readResult, changeSet }: Turn, partition: Partition): void {
   const { slot, firstFrom, held } = partition;
-  const first = readResult.heads
-    .get(slot)
-    ?.found.find(
-      ({ seq, damaged }) =>
-        seq >= firstFrom && !damaged && !held.has(seq) && !changeSet.hasLeft(slot, seq),
-    );
-  if (first !== undefined) partition.readyMarks.observe(first.seq, first.queuedAt);
+  const { found = [] } = readResult.heads.get(slot) ?? {};
+  const first = found.find(
+    ({ seq }) => seq >= firstFrom && !held.has(seq) && !changeSet.hasLeft(slot, seq),
+  );
+  // Of a damaged item only its number is certain.
+  if (first?.damaged === false) partition.readyMarks.observe(first.seq, first.queuedAt);
 }
 
 function serve(turn: Turn, queue: LogicalQueue, lanes: Lanes): void {
