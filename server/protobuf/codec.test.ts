@@ -279,6 +279,7 @@ describe("replies", () => {
       ...info,
       lease_timeout: "1h0m0s",
       expire_timeout: "24h0m0s",
+      priority_aging: "1m0s",
       namespace: "_system",
     });
   });

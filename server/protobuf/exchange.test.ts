@@ -124,6 +124,7 @@ test("a queue is described with canonical timeouts and its namespace, also in a 
     leased_max: 0,
     lease_rate: "",
     unique_for: "",
+    priority_aging: "1m0s",
     lease_paused: false,
     produce_paused: false,
     pause_reason: "",

@@ -73,10 +73,24 @@ const queueInfo = [
   ...["queue_name", "dead_queue", "reference", "lease_timeout", "expire_timeout"],
   ...["max_attempts", "requested_partitions", "created_at", "updated_at"],
   // Beyond the specification.
-  ...["leased_max", "lease_rate", "unique_for", "lease_paused", "produce_paused", "pause_reason"],
+  ...[
+    "leased_max",
+    "lease_rate",
+    "unique_for",
+    "priority_aging",
+    "lease_paused",
+    "produce_paused",
+    "pause_reason",
+  ],
 ];
 const unpaused = { lease_paused: false, produce_paused: false, pause_reason: "" };
-const beyond = { leased_max: 5, lease_rate: "100/1s", unique_for: "1d", ...unpaused };
+const beyond = {
+  leased_max: 5,
+  lease_rate: "100/1s",
+  unique_for: "1d",
+  priority_aging: "10m",
+  ...unpaused,
+};
 const timeouts = { lease_timeout: "60m", expire_timeout: "24h" };
 const place = { ...orders, partition: 0 };
 const page = { ...place, pivot: "", limit: 10 };
@@ -90,7 +104,7 @@ const calls = [
   ["/v1/queue.produce", () => ({ ...timed, items: [{}], return_ids: false }), reply],
   [
     "/v1/queue.lease",
-    () => ({ ...timed, client_id: "c", batch_size: 1, lease_timeout: "1m" }),
+    () => ({ ...timed, client_id: "c", batch_size: 1, lease_timeout: "1m", priority_min: 0 }),
     ["items", "queue_name", "partition", "max_attempts", "now"],
   ],
   [

@@ -77,6 +77,7 @@ const queueInfo = {
   leased_max: "count",
   lease_rate: "text",
   unique_for: "text",
+  priority_aging: "text",
   lease_paused: "flag",
   produce_paused: "flag",
   pause_reason: "text",
@@ -245,6 +246,7 @@ row("entity Lease item: every field; id and lease_deadline are required", async 
       encoding: "text",
       kind: "text",
       reference: "text",
+      priority: "count",
       attempts: "count",
       lease_deadline: "instant",
       bytes: "base64",
@@ -252,6 +254,7 @@ row("entity Lease item: every field; id and lease_deadline are required", async 
     expect(item).toMatchObject({
       id: expect.stringMatching(/^[0-9A-Za-z]{27}$/),
       lease_deadline: instant(start + hour),
+      priority: 0,
       attempts: 1,
     });
   }
@@ -321,6 +324,7 @@ row("entity Storage item: every field", async () => {
         created_at: "instant",
         updated_at: "instant",
         enqueue_at: "instant?",
+        priority: "count",
         attempts: "count",
         max_attempts: "count",
         reference: "text",
@@ -339,6 +343,7 @@ row("entity Storage item: every field", async () => {
         created_at: instant(start),
         updated_at: instant(start),
         enqueue_at: null,
+        priority: 0,
         attempts: 1,
         max_attempts: 9,
         payload: btoa("leased"),
