@@ -123,11 +123,19 @@ function refuseOldSqlite(database: Database): void {
  */
 function refuseDamagedFile(database: Database, bytes: number): void {
   if (bytes > checkedBytesMax) return;
-  // Otherwise the checked pages stay in memory.
-  database.query(`PRAGMA cache_size = -${cacheKibibytesChecking}`).values();
-  const found = database.query("PRAGMA integrity_check(1)").values()[0]?.[0];
-  database.query(`PRAGMA cache_size = -${cacheKibibytes}`).values();
+  const check = (): unknown => database.query("PRAGMA integrity_check(1)").values()[0]?.[0];
+  const found = withSmallCache(database, check);
   if (found !== "ok") throw damagedFile(found);
+}
+
+/** For reading the whole file: otherwise its pages stay in memory. */
+export function withSmallCache<T>(database: Database, read: () => T): T {
+  database.query(`PRAGMA cache_size = -${cacheKibibytesChecking}`).values();
+  try {
+    return read();
+  } finally {
+    database.query(`PRAGMA cache_size = -${cacheKibibytes}`).values();
+  }
 }
 
 function damagedFile(cause: unknown): StoreError {

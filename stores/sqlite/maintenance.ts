@@ -13,6 +13,7 @@ import {
   noRoom,
   storeError,
   transaction,
+  withSmallCache,
 } from "./connect.ts";
 import type { ItemTable } from "./item-table.ts";
 import { prepare } from "./prepared.ts";
@@ -224,7 +225,7 @@ export class SqliteMaintenance implements Maintenance {
 
   async countItems(): Promise<ReadonlyMap<number, StoredCounts> | null> {
     if (this.size().fileBytes > checkedBytesMax) return null;
-    return guard(() => this.#items.counts());
+    return guard(() => withSmallCache(this.#database, () => this.#items.counts()));
   }
 
   size(): StoreSize {
