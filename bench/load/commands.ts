@@ -41,6 +41,8 @@ interface WorkSize {
   readonly backlog?: number;
   /** Each produce has its own key. */
   readonly keyed?: true;
+  /** Items have priorities: all ten in turn, the same for all items of a call. */
+  readonly prioritized?: true;
 }
 
 export type Command =

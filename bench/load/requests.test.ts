@@ -56,6 +56,24 @@ test("ProduceBytes: items are numbered anew with every call", () => {
   }
 });
 
+test("ProduceBytes: the items of a call have one priority, and calls have all in turn", () => {
+  const bytes = new ProduceBytes(address, { itemsPerCall: 2, prioritized: true });
+  const utf8 = (number: number) => String(number).padStart(9, "0").padEnd(100, "x");
+  for (const [first, priority] of [
+    [0, 0],
+    [2, 1],
+    [18, 9],
+    [20, 0],
+  ] as const) {
+    expect(bodyOf(bytes.numbered(first))).toMatchObject({
+      items: [
+        { utf8: utf8(first), priority },
+        { utf8: utf8(first + 1), priority },
+      ],
+    });
+  }
+});
+
 test("LeaseBytes: a smaller number overwrites all digits of a larger one", () => {
   const bytes = new LeaseBytes(address, { clientId: "client-1", requestTimeout: "2s" });
   for (const batchSize of [1_000, 7, 0, 64]) {

@@ -54,14 +54,21 @@ export class ProduceBytes {
   readonly #stride: number;
   readonly #count: number;
   readonly #key: number;
+  /** The offset of the priority from the payload; 0 = none. */
+  readonly #priority: number;
 
-  constructor(address: QueueAddress, shape: { itemsPerCall: number; keyed?: true }) {
-    const item = JSON.stringify({ utf8: payload });
+  constructor(
+    address: QueueAddress,
+    shape: { itemsPerCall: number; keyed?: true; prioritized?: true },
+  ) {
+    const given = { utf8: payload, ...(shape.prioritized && { priority: 0 }) };
+    const item = JSON.stringify(given);
     const body = JSON.stringify({
       queue_name: address.queue,
       request_timeout: "1m",
-      items: new Array(shape.itemsPerCall).fill({ utf8: payload }),
+      items: new Array(shape.itemsPerCall).fill(given),
     });
+    this.#priority = shape.prioritized ? item.lastIndexOf("0") - item.indexOf(payload) : 0;
     const key = "#".repeat(numberDigits);
     const headers = shape.keyed ? `Idempotency-Key: ${key}\r\n` : "";
     this.#bytes = requestBytes(address.port, "/v1/queue.produce", body, headers);
@@ -75,8 +82,10 @@ export class ProduceBytes {
   numbered(first: number): Uint8Array {
     if (this.#key >= 0) writeNumber(this.#bytes, this.#key, first);
     let at = this.#first;
+    const priority = digitZero + ((first / this.#count) % 10);
     for (let index = 0; index < this.#count; index += 1) {
       writeNumber(this.#bytes, at, first + index);
+      if (this.#priority > 0) this.#bytes[at + this.#priority] = priority;
       at += this.#stride;
     }
     return this.#bytes;

@@ -6,6 +6,7 @@ import type { Figures } from "../report/results.ts";
 import { gather } from "./gather.ts";
 import { keys } from "./keys.ts";
 import { forwarded, spread, takeover } from "./nodes.ts";
+import { priorities } from "./priorities.ts";
 import { shardThreads } from "./shard-threads.ts";
 import { drain, start, wake } from "./single-server.ts";
 import { slowDisk } from "./slow-disk.ts";
@@ -44,6 +45,7 @@ export const probes: readonly Probe[] = [
   ...each("stages ", [1, 10, 100, 1_000], stages),
   ...each("slow disk ", [1, 100], slowDisk),
   ...each("keys ", [1, 100], keys),
+  ...each("priorities ", [1, 100], priorities),
   ...each("shard threads ", [1, 10], shardThreads),
   ...each("gather ", [64, 256], gather),
   ...[

@@ -208,18 +208,19 @@ export class Memory {
 
   /** The places of ids in the partition whose own slot is `slot`. */
   placesOf(slot: number, ids: readonly string[]): IdPlaces {
-    const own = this.partition(slot);
-    const seqs = ids.map((id) => own.seqOf(id));
-    if (!seqs.includes(null)) return { seqs, slots: null };
-    const others = this.partitionsAt(slot).filter((partition) => partition !== own);
-    if (others.length === 0) return { seqs, slots: null };
-    const slots = ids.map(() => slot);
-    for (const [index, id] of ids.entries()) {
-      const other = seqs[index] === null && others.find((one) => one.seqOf(id) !== null);
-      if (!other) continue;
-      seqs[index] = other.seqOf(id);
-      slots[index] = other.slot;
-    }
+    let partition = this.partition(slot);
+    let slots: number[] | null = null;
+    const seqs = ids.map((id, index) => {
+      let seq = partition.seqOf(id);
+      if (seq === null) {
+        // Neighbours mostly have the same priority.
+        partition = this.partitionsAt(slot).find((one) => one.seqOf(id) !== null) ?? partition;
+        seq = partition.seqOf(id);
+      }
+      if (slots === null && partition.slot !== slot) slots = ids.map(() => slot);
+      if (slots !== null) slots[index] = partition.slot;
+      return seq;
+    });
     return { seqs, slots };
   }
 
