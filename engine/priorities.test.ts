@@ -156,6 +156,16 @@ test("lease: the highest priority of all partitions comes first", async () => {
   expect(priorities).toEqual(["9", "2", "2", "1", "1", "0", "0"]);
 });
 
+test("lease: leased_max counts the items of all priorities", async () => {
+  const bundle = await setupQueue({ leasedMax: 2 });
+  await produce(bundle, "a", "b=5", "c=9");
+  expect(shownAs((await bundle.lease("orders", { batchSize: 5 })).items)).toEqual(["c=9"]);
+  expect(shownAs((await bundle.lease("orders", { batchSize: 5 })).items)).toEqual(["b=5"]);
+  const third = await bundle.beginLease("orders", { requestTimeoutMs: second });
+  await bundle.clock.advance(second);
+  expect(third.ending).toMatchObject({ ok: false, code: "empty" });
+});
+
 test("a queue's counts, complete and clear cover all priorities", async () => {
   const bundle = await setupQueue({ maxAttempts: 2 });
   await produce(bundle, "a", "b=5", "c=9", "d=5");
