@@ -102,7 +102,7 @@ test("document: an optional key of a request may be null, except in an update", 
   expect(typesOf("QueueCreateRequest")).toEqual([
     ...stamps,
     ...["dead_queue", "reference", "max_attempts", "requested_partitions"],
-    ...["leased_max", "lease_rate", "unique_for"],
+    ...["leased_max", "lease_rate", "unique_for", "priority_aging"],
     ...["lease_paused", "produce_paused", "pause_reason", "namespace"],
   ]);
   expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
@@ -333,14 +333,18 @@ test("operations: messages have the keys of the specification", () => {
       "queue_name created_at updated_at dead_queue reference lease_timeout",
       "expire_timeout max_attempts requested_partitions",
       // Beyond the specification.
-      "leased_max lease_rate unique_for lease_paused produce_paused pause_reason",
+      "leased_max lease_rate unique_for priority_aging",
+      "lease_paused produce_paused pause_reason",
     ]
       .join(" ")
       .split(" ")
       .sort(),
   );
   expect(keysOf(schemas.LeaseItem)).toEqual(
-    [..."id encoding kind reference attempts lease_deadline bytes".split(" "), ...carried].sort(),
+    [
+      ..."id encoding kind reference priority attempts lease_deadline bytes".split(" "),
+      ...carried,
+    ].sort(),
   );
   expect(keysOf(schemas.RetryItem)).toEqual(
     "id retry_at retry_after dead reason".split(" ").sort(),
@@ -348,7 +352,7 @@ test("operations: messages have the keys of the specification", () => {
   expect(keysOf(schemas.StorageItem)).toEqual(
     [
       "id source_id is_leased lease_deadline dead_deadline expire_deadline created_at",
-      "updated_at enqueue_at attempts max_attempts reference encoding kind payload",
+      "updated_at enqueue_at priority attempts max_attempts reference encoding kind payload",
       ...carried,
     ]
       .join(" ")

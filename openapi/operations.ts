@@ -343,6 +343,8 @@ export const operations = {
 
 All items go to the partition with the fewest ready items and are offered in the given order. To process all items of a queue strictly in order, use one partition and one consumer.
 
+An item with a higher \`priority\`, from 0 (the default) to ${bounds.priorityMax}, is offered first. It keeps its priority for as long as it exists, in every queue.
+
 An item with a future \`enqueue_at\` joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
 
 An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second item with the same unique key is not written, and \`duplicates\` in the reply has its position. If any item of a call has a unique key, all items of that call go to the first partition, however many items it already holds.
@@ -402,7 +404,7 @@ If the connection breaks before the reply, send the same call again with the sam
     summary: "Lease items",
     description: `Leases up to \`batch_size\` items to one consumer until their \`lease_deadline\`. The consumer must complete or retry each item before then.
 
-The reply is sent as soon as one item is available. All of its items come from one partition, the one with the most ready items. If no partition has a ready item, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order of arrival, and the available items are shared evenly among them. A client that disconnects loses its place in line before any item is leased to it.
+The reply is sent as soon as one item is available. All of its items come from one partition, the one with the most ready items, and have the same \`priority\`. In a queue whose items have different priorities, the highest comes first; an item gains one for each \`priority_aging\` that it has been ready. With \`priority_min\`, a request takes no items of a lower priority, whatever they have gained. If no partition has a ready item, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order of arrival, and the available items are shared evenly among them. A client that disconnects loses its place in line before any item is leased to it.
 
 If a lease passes its deadline, the item is offered again to any consumer, under a new id. Each lease counts as an attempt; after the last attempt that \`max_attempts\` allows, a lapse sends the item to the dead queue.`,
     request: schemas.LeaseRequest,
@@ -738,7 +740,7 @@ A transact without inputs writes to several queues atomically. An output with a 
     summary: "Update a queue",
     description: `Changes the definition of a queue. An absent field keeps its value; a present one sets it, even to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
 
-A new \`max_attempts\` or \`dead_queue\` also applies to items already in the queue; new timeouts and limits apply to leases granted and items produced afterwards. Additional \`requested_partitions\` are created at once; surplus partitions accept no new items and are removed once they are empty. With \`dry_run\` nothing changes, and \`counts\` reports the items in the surplus partitions. With \`expect\` the update is refused if they hold more items than that.`,
+A new \`max_attempts\`, \`dead_queue\` or \`priority_aging\` also applies to items already in the queue; new timeouts and limits apply to leases granted and items produced afterwards. Additional \`requested_partitions\` are created at once; surplus partitions accept no new items and are removed once they are empty. With \`dry_run\` nothing changes, and \`counts\` reports the items in the surplus partitions. With \`expect\` the update is refused if they hold more items than that.`,
     request: schemas.QueueUpdateRequest,
     response: schemas.GuardedReply,
     example: { queue_name: "orders", max_attempts: 0, requested_partitions: 8 },
@@ -1378,7 +1380,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     tag: "Storage",
     summary: "List stored items",
     description:
-      "Returns the ready and leased items of one partition in queue order, starting at `pivot`, without leasing them. A page has at most `limit` items and ends early at 32 MB of payload; the list ends when a page has no items after the pivot. `storage/scheduled.list` lists scheduled items.",
+      "Returns the ready and leased items of one partition in the order of their ids, starting at `pivot`, without leasing them. A page has at most `limit` items and ends early at 32 MB of payload; the list ends when a page has no items after the pivot. `storage/scheduled.list` lists scheduled items.",
     request: schemas.StorageListRequest,
     response: schemas.StorageItemsReply,
     example: { queue_name: "orders", partition: 0, pivot: "", limit: 100 },
@@ -1433,7 +1435,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     repeat: "reads",
     role: "read",
     description:
-      "Searches a queue for items that match a filter, in any state, without leasing them. There is no index: each call scans at most 100,000 items and returns `next_pivot`, from which the next call continues. Other calls are served in the meantime.",
+      "Searches a queue for items that match a filter, in any state, without leasing them. Those of a partition are returned in queue order, and the ones with the highest `priority` first. There is no index: each call scans at most 100,000 items and returns `next_pivot`, from which the next call continues. Other calls are served in the meantime.",
     request: schemas.FindItemsRequest,
     response: schemas.FindItemsReply,
     example: { queue_name: "orders-dead", filter: { reason: "card_declined" }, limit: 100 },

@@ -2239,7 +2239,7 @@ const itemState = orNull({
 
 const itemOrder = orNull({
   description:
-    '`newest`: items that entered the queue last come first. Absent, `null` or `""`: by partition; in each, scheduled items after the others, both by id.',
+    '`newest`: items that entered the queue last come first. Absent, `null` or `""`: by partition; in each from the highest `priority` to the lowest, and of each the scheduled items after the others, both by id.',
   examples: ["newest"],
 });
 
