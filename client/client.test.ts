@@ -868,6 +868,15 @@ test("ensure: returns the settings in which an existing queue differs", async ()
   expect(await weekly.ensure({ ...settings, expire_timeout: "never" })).toEqual({
     expire_timeout: { requested: "never", actual: "7d" },
   });
+  expect(await weekly.ensure({ ...settings, expire_timeout: "7d", priority_aging: "1m" })).toEqual(
+    {},
+  );
+  const strict = { ...settings, expire_timeout: "7d", priority_aging: "never" };
+  expect(await weekly.ensure(strict)).toEqual({
+    priority_aging: { requested: "never", actual: "60s" },
+  });
+  await weekly.ensure(strict, { update: true });
+  expect(await weekly.ensure(strict)).toEqual({});
 });
 
 test("ensure: with update, changes an existing queue", async () => {
@@ -928,6 +937,32 @@ test("lease: has the requested timeout, also after an extension without one", as
   await (await queue.lease())?.extend();
   expect(extended).toEqual(["30m", "40m", "20m", null]);
   expect(await caught(queue.lease({ leaseTimeout: "soon" }))).toMatchObject({ code: "invalid" });
+});
+
+test("lease, leases: the highest priority first, and with priorityMin nothing below it", async () => {
+  await using server = await listeningApp();
+  const { queue } = await queueOn(server);
+  const texts = (lease: Lease | null) => lease?.items.map((item) => [item.text(), item.priority]);
+  await queue.produce(["a", { utf8: "b", priority: 5 }, { utf8: "c", priority: 9 }]);
+  await queue.produce({ utf8: "d", priority: 5 });
+  expect(texts(await queue.lease({ batch: 10 }))).toEqual([["c", 9]]);
+  for await (const lease of queue.leases({ batch: 10, priorityMin: 5 })) {
+    expect(texts(lease)).toEqual([
+      ["b", 5],
+      ["d", 5],
+    ]);
+    break;
+  }
+  expect(await queue.lease({ priorityMin: 1, timeoutMs: 10 })).toBeNull();
+  expect(texts(await queue.lease())).toEqual([["a", 0]]);
+  for (const priorityMin of [-1, 1.5, 10]) {
+    expect(await caught(queue.lease({ priorityMin }))).toMatchObject({
+      message: `priorityMin is invalid; expected a whole number from 0 to 9, got number ${priorityMin}`,
+    });
+  }
+  expect(await caught(queue.produce({ utf8: "e", priority: 10 }))).toMatchObject({
+    code: "invalid",
+  });
 });
 
 test("leases: throws the error if its queue is deleted", async () => {

@@ -5,7 +5,7 @@ import { timeoutMsOf } from "./call.ts";
 import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
-import { type Checks, call, length, text } from "./options.ts";
+import { type Checks, call, length, priority, text } from "./options.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
 import { steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
@@ -17,6 +17,8 @@ export interface PollOptions {
   readonly timeoutMs?: number;
   /** Duration of a lease, such as `30s`; default the queue's. */
   readonly leaseTimeout?: string;
+  /** Leases no items of a lower priority; default 0. */
+  readonly priorityMin?: number;
   /** Receives transient errors; the lease is then repeated after a pause. */
   readonly trouble?: (error: HoldfastError) => void;
   /** Receives the new name if another consumer already waits under `clientId`. */
@@ -27,6 +29,7 @@ export const pollChecks: Checks<PollOptions> = {
   clientId: text,
   timeoutMs: length,
   leaseTimeout: text,
+  priorityMin: priority,
   trouble: call,
   renamed: call,
 };
@@ -54,9 +57,11 @@ export function openLeasePoller({ transport, queue, leave, ...options }: PollSou
     clientId = randomName(nameBytes),
     timeoutMs,
     leaseTimeout,
+    priorityMin,
     trouble = ignore,
     renamed = ignore,
   } = options;
+  const wanted = wantedFields({ leaseTimeout, priorityMin });
   let name = clientId;
   /** Requests without an answer, and until when the last of them may still wait at the server. */
   let unanswered = 0;
@@ -67,8 +72,7 @@ export function openLeasePoller({ transport, queue, leave, ...options }: PollSou
       while (!leave.aborted) {
         // Another name, so that our own unanswered request does not make this one a duplicate.
         const client_id = steadyNow() < unansweredUntil ? `${name}-${unanswered}` : name;
-        const lease_timeout = leaseTimeout ?? null;
-        const request = { queue_name: queue, client_id, batch_size: batch, lease_timeout };
+        const request = { queue_name: queue, client_id, batch_size: batch, ...wanted };
         try {
           const lease = await transport.call("lease", request, {
             leave,
@@ -99,6 +103,20 @@ export function openLeasePoller({ transport, queue, leave, ...options }: PollSou
       }
       return null;
     },
+  };
+}
+
+/** The fields of a lease request that are the same for each of its kind. */
+export function wantedFields({
+  leaseTimeout,
+  priorityMin,
+}: {
+  readonly leaseTimeout: string | undefined;
+  readonly priorityMin: number | undefined;
+}) {
+  return {
+    lease_timeout: leaseTimeout ?? null,
+    ...(priorityMin === undefined ? {} : { priority_min: priorityMin }),
   };
 }
 

@@ -51,6 +51,7 @@ test.each([
   [{ drainMs: Number.NaN }, "drainMs is invalid; expected milliseconds from 0, got number NaN"],
   [{ marginMs: "5s" }, "marginMs is invalid; expected milliseconds from 0, got string"],
   [{ timeoutMs: -1 }, "timeoutMs is invalid; expected milliseconds from 0, got number -1"],
+  [{ priorityMin: 10 }, "priorityMin is invalid; expected a whole number from 0 to 9, got number"],
   [{ backoff: 5 }, "backoff is invalid; expected a function, got number 5"],
 ])("work: %p is refused", (options, message) => {
   const queue = createClient().queue("orders");

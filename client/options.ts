@@ -1,6 +1,7 @@
 // Checks the options of clients, workers and calls. Otherwise a misspelt or wrong option would be
 // ignored silently.
 
+import { bounds } from "../openapi/bounds.ts";
 import { didYouMean } from "../openapi/did-you-mean.ts";
 import { kindOf } from "./format-error.ts";
 
@@ -25,6 +26,10 @@ export const signal = of(
 );
 /** A duration; may be infinite. */
 export const length = of("milliseconds from 0", (value) => typeof value === "number" && value >= 0);
+export const priority = of(
+  `a whole number from 0 to ${bounds.priorityMax}`,
+  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= bounds.priorityMax,
+);
 /** May be infinite: no limit. */
 export const count = of("a number from 1", (value) => typeof value === "number" && value >= 1);
 export const object = of("an object", (value) => typeof value === "object" && value !== null);

@@ -4,9 +4,9 @@ import { type CallOptions, callChecks, refusing } from "./call.ts";
 import { InvalidRequest, LeaseEmpty, NotAuthorized, OutcomeUnknown } from "./errors.ts";
 import { checkedItems, type NewItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
-import { openLeasePoller, type PollOptions, pollChecks } from "./lease-poller.ts";
+import { openLeasePoller, type PollOptions, pollChecks, wantedFields } from "./lease-poller.ts";
 import { randomName } from "./names.ts";
-import { anything, type Checks, checkOptions, flag, text } from "./options.ts";
+import { anything, type Checks, checkOptions, flag, priority, text } from "./options.ts";
 import { type Differences, differencesOf, type QueueSettings } from "./settings.ts";
 import { type Build, transact } from "./transaction.ts";
 import type { Transport } from "./transport.ts";
@@ -38,6 +38,8 @@ export interface LeaseOptions extends CallOptions {
   readonly clientId?: string;
   /** Duration of the lease, such as `30s`; default the queue's. */
   readonly leaseTimeout?: string;
+  /** Leases no items of a lower priority; default 0. */
+  readonly priorityMin?: number;
 }
 
 export interface LeasesOptions extends PollOptions {
@@ -274,15 +276,16 @@ const leaseChecks: Checks<LeaseOptions> = {
   batch: anything,
   clientId: text,
   leaseTimeout: text,
+  priorityMin: priority,
 };
 
 async function leaseOnce(transport: Transport, queue_name: string, given: LeaseOptions = {}) {
   refusing("lease", () => checkOptions(given, leaseChecks));
-  const { batch = 1, clientId, leaseTimeout, ...options } = given;
+  const { batch = 1, clientId, leaseTimeout, priorityMin, ...options } = given;
   const client_id = clientId ?? randomName(16);
   try {
-    const lease_timeout = leaseTimeout ?? null;
-    const request = { queue_name, client_id, batch_size: batch, lease_timeout };
+    const wanted = wantedFields({ leaseTimeout, priorityMin });
+    const request = { queue_name, client_id, batch_size: batch, ...wanted };
     const answered = await transport.call("lease", request, options);
     return openLease({ call: transport.call, leaseTimeout, ...answered });
   } catch (error) {

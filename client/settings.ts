@@ -22,6 +22,7 @@ const names = [
   "leased_max",
   "lease_rate",
   "unique_for",
+  "priority_aging",
 ] as const;
 
 /** Settings that are not requested are ignored. */

@@ -117,6 +117,31 @@ test("worker: each item is handled once and completed, with few calls", async ()
   expect(at.notices).toEqual([]);
 });
 
+test("worker: completes items of several priorities together, and leaves those below its priorityMin", async () => {
+  const { calls, fetch } = counting();
+  await using at = await setup({}, { fetch });
+  await at.queue.produce(
+    numbered(100).map((utf8, index) => ({ utf8, priority: Math.floor(index / 10) })),
+  );
+  const seen: number[] = [];
+  const all = gate();
+  const worker = at.queue.work(
+    async (item) => {
+      seen.push(item.priority);
+      if (seen.length === 70) all.resolve();
+      await all.promise;
+    },
+    { concurrency: 100, priorityMin: 3, ...at.workOptions },
+  );
+  await all.promise;
+  await worker.stop();
+  expect(seen).toEqual(seen.toSorted((a, b) => b - a));
+  expect(worker.counts).toMatchObject({ completed: 70, lost: 0 });
+  expect(await totalOf(at.queue)).toBe(30);
+  expect(calls["complete"]).toBe(1);
+  expect(at.notices).toEqual([]);
+});
+
 test("worker: waits for a paused queue without a notice, and continues when it is resumed", async () => {
   using time = stillTime();
   const { calls, fetch } = counting();

@@ -18,6 +18,7 @@ import {
   call,
   checkOptions,
   length,
+  priority,
   signal,
   text,
   values,
@@ -51,6 +52,8 @@ export interface WorkOptions {
   readonly timeoutMs?: number;
   /** Duration of a lease and of each extension, such as `30s`; default the queue's. */
   readonly leaseTimeout?: string;
+  /** Leases no items of a lower priority; default 0. */
+  readonly priorityMin?: number;
   /** Stops the worker like `stop()`. */
   readonly signal?: AbortSignal;
   /** Process signals that stop the worker before the process exits; default SIGTERM and SIGINT. */
@@ -131,7 +134,14 @@ class QueueWorker implements Worker {
 
   constructor(source: WorkerSource) {
     const { transport, queue, options } = source;
-    const { clientId, timeoutMs, leaseTimeout, signal, notice = printedOf(queue) } = options;
+    const {
+      clientId,
+      timeoutMs,
+      leaseTimeout,
+      priorityMin,
+      signal,
+      notice = printedOf(queue),
+    } = options;
     this.#source = source;
     this.#bounds = boundsOf(options);
     this.#notice = guarded(notice);
@@ -148,6 +158,7 @@ class QueueWorker implements Worker {
       ...(clientId === undefined ? {} : { clientId }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(leaseTimeout === undefined ? {} : { leaseTimeout }),
+      ...(priorityMin === undefined ? {} : { priorityMin }),
     });
     this.#renewer = new LeaseRenewer(transport, leaseTimeout);
     this.#batcher = new SettleBatcher({ transport, queue, trouble, giveUp: this.#givingUp.signal });
@@ -421,6 +432,7 @@ const workChecks: Checks<WorkOptions> = {
   clientId: text,
   timeoutMs: length,
   leaseTimeout: text,
+  priorityMin: priority,
   signal,
   processSignals: values,
   drainMs: length,
