@@ -149,6 +149,7 @@ const workOptions = object<WorkOptions>({
     ),
   ),
   leaseTimeoutMs: optional(number),
+  priorityMin: optional(number),
   drainMs: optional(length),
   clientId: optional(text),
   signal: optional(

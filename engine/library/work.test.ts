@@ -9,6 +9,7 @@ import {
   type EmbeddedEngine,
   type Engine,
   type Handler,
+  never,
   type WorkNotice,
 } from "../embed.ts";
 import { TestClock } from "../model/clock.ts";
@@ -63,6 +64,25 @@ async function programOf(body: string) {
 interface Job {
   readonly to: string;
 }
+
+test("work: with priorityMin, items of a lower priority are left to others", async () => {
+  await using engine = await opened();
+  const items = ["2", "7", "5"].map((payload) => ({ payload, priority: Number(payload) }));
+  await engine.produce({ queue: "orders", requestTimeoutMs: minute, items });
+  const seen: number[] = [];
+  await using worker = engine.work("orders", ({ priority }) => seen.push(priority), {
+    priorityMin: 5,
+  });
+  await until(() => seen.length === 2);
+  await worker.stop();
+  expect(seen).toEqual([7, 5]);
+  const strict = { ...timeouts, name: "orders", priorityAgingMs: never };
+  expect(await engine.ensureQueue({ ...strict, priorityAgingMs: minute })).toEqual({});
+  expect(await engine.ensureQueue(strict)).toEqual({
+    priorityAgingMs: { requested: never, actual: minute },
+  });
+  expect((await engine.inspect("orders")).queued).toBe(1);
+});
 
 test("createQueue, ensureQueue: optional settings have defaults", async () => {
   await using engine = await opened();

@@ -32,6 +32,8 @@ export interface WorkOptions {
   readonly backoff?: (item: LeasedItem, error: unknown) => number;
   /** How long items are leased and extended for; default: the queue's lease timeout. */
   readonly leaseTimeoutMs?: number;
+  /** Leases no items of a lower priority; default 0. */
+  readonly priorityMin?: number;
   /** How long handlers may run after a stop before their signal is aborted; default 25 s. */
   readonly drainMs?: number;
   /** Identifies the worker among waiting clients; default: a random name. */
@@ -156,9 +158,9 @@ export class EngineWorker implements Worker {
 
   async #lease(batchSize: number): Promise<void> {
     const { engine, queue, options } = this.#parts;
-    const { leaseTimeoutMs = null } = options;
+    const { leaseTimeoutMs = null, priorityMin = 0 } = options;
     const { items, ...place } = await engine.lease({
-      ...{ queue, clientId: this.#name, batchSize, leaseTimeoutMs },
+      ...{ queue, clientId: this.#name, batchSize, leaseTimeoutMs, priorityMin },
       requestTimeoutMs: leaseRequestMs,
       signal: this.#stopping.signal,
     });
