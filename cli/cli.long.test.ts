@@ -119,13 +119,49 @@ test("produce: many lines are sent in batches, and an error reports how many ite
   expect(bad.code).toBe(exitCodes.usage.code);
   expect(bad.out).toBe("produced 2 items into batched\n");
   expect(bad.error).toBe(
-    "error: line 4 is invalid; expected only kind, encoding, reference, headers, enqueue_at, unique_key, bytes, utf8, json, got 'utf'\n" +
+    "error: line 4 is invalid; expected only kind, encoding, reference, headers, enqueue_at, unique_key, priority, bytes, utf8, json, got 'utf'\n" +
       "Usage: holdfast produce [options] <queue> [payload...]\n",
   );
   expect(await queue.inspect()).toMatchObject({ queued: 2_502 });
   const both = await holdfast("produce batched", '{"json": 1, "utf8": "x"}');
   expect(both.error).toStartWith(
     "error: line 1 is invalid; payload is given twice; expected one of json, utf8 and bytes\nUsage: ",
+  );
+});
+
+test("produce --priority, lease --priority-min: urgent items first, and shown", async () => {
+  await json("queues create ranked --priority-aging never");
+  expect(await json("queues info ranked")).toMatchObject({ priority_aging: "never" });
+  await json("queues update ranked --priority-aging 10m");
+  expect(await json("queues info ranked")).toMatchObject({ priority_aging: "10m" });
+  await json("produce ranked", '"report"');
+  expect((await holdfast("items list ranked")).out).not.toContain("priority");
+  await json("produce ranked --priority 7", '"reset"\n{"utf8": "alarm", "priority": 9}');
+  const urgent = await json("items peek ranked --priority-min 5");
+  expect(urgent.map(({ priority }: LeaseItem) => priority)).toEqual([9, 7]);
+  for (const line of ["items peek ranked", "items find ranked"]) {
+    const [head = "", ...rows] = (await holdfast(line)).out.split("\n");
+    expect(head.split(/ +/).slice(2, 5)).toEqual(["state", "priority", "attempts"]);
+    expect(rows.slice(0, 3).map((row) => row.split(/ +/).slice(3, 5))).toEqual([
+      ["ready", "9"],
+      ["ready", "7"],
+      ["ready", "0"],
+    ]);
+  }
+  const lines = (await holdfast("export ranked")).out;
+  await json("queues create ranked-copy");
+  await json("import ranked-copy", lines);
+  const copied = await json("items peek ranked-copy");
+  expect(copied.map(({ priority }: LeaseItem) => priority)).toEqual([9, 7, 0]);
+  const leased = await json("lease ranked --batch 10 --priority-min 8");
+  expect(leased.items).toMatchObject([{ priority: 9 }]);
+  expect((await holdfast("lease ranked --batch 10")).out).toMatch(
+    / priority .* payload\n.* 7 +reset\n/,
+  );
+  const none = await emptyLease("lease ranked --priority-min 1 --wait 10ms");
+  expect(none.code).toBe(exitCodes.empty.code);
+  expect((await holdfast("lease ranked --priority-min 10")).error).toContain(
+    "expected a whole number from 0 to 9, got '10'",
   );
 });
 

@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Client } from "../client/client.ts";
 import { NotAuthorized } from "../client/errors.ts";
 import { parseDuration } from "../engine/model/duration.ts";
+import { bounds } from "../openapi/bounds.ts";
 
 const intervalMsMin = 10;
 
@@ -28,6 +29,10 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     if (/^\d{1,15}$/.test(text) && value >= min && value <= max) return value;
     throw new InvalidArgumentError(`expected a whole number from ${min} to ${max}, got '${text}'`);
   };
+}
+
+export function priorityOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(wholeNumber(0, bounds.priorityMax));
 }
 
 /** An instant, or milliseconds from now, negative for the past. */
@@ -70,6 +75,10 @@ export async function dateTimeOf(when: When, client: Pick<Client, "overview">): 
     },
   );
   return new Date(now + when).toISOString();
+}
+
+export function priorityMinOption(): Option {
+  return priorityOption("--priority-min <number>", "only items of this priority or a higher one");
 }
 
 /** The text is sent unchanged; the server validates it. */

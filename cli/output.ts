@@ -7,6 +7,8 @@ import colors from "picocolors";
 
 export type Cell = string | number;
 
+export type Column<Item> = readonly [head: string, cellOf: (item: Item) => Cell];
+
 export interface Output {
   readonly isJson: boolean;
   readonly paint: ReturnType<typeof colors.createColors>;
@@ -24,6 +26,26 @@ export interface Progress {
   /** `share`: 0 to 1; absent if the total is unknown. */
   update(count: number, share?: number): void;
   end(): void;
+}
+
+/** The columns that are not empty or 0 for every item. */
+export function neededColumns<Item>(
+  items: readonly Item[],
+  columns: readonly Column<Item>[],
+): readonly Column<Item>[] {
+  return columns.filter(([, cellOf]) => items.some(cellOf));
+}
+
+export function tableOf<Item>(
+  { table }: Pick<Output, "table">,
+  items: readonly Item[],
+  columns: readonly Column<Item>[],
+): string {
+  const rows = items.map((item) => columns.map(([, cellOf]) => cellOf(item)));
+  return table(
+    columns.map(([head]) => head),
+    rows,
+  );
 }
 
 function wantsColor(): boolean {

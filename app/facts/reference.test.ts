@@ -44,6 +44,7 @@ test("commands: arguments and flags are those of `--help`", () => {
     "--wait <duration>",
     "--client-id <name>",
     "-t, --lease-timeout <duration>",
+    "--priority-min <number>",
     "--complete",
   ]);
 });

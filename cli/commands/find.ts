@@ -10,7 +10,7 @@ import { UsageError } from "../exit-codes.ts";
 import { type FilterOptions, filtered, filterOf } from "../filter.ts";
 import { partitionOption } from "../leased.ts";
 import { wholeNumber } from "../option-parsers.ts";
-import { counted, oneLine, shortened } from "../output.ts";
+import { counted, neededColumns, oneLine, shortened, tableOf } from "../output.ts";
 
 interface Options extends FilterOptions {
   readonly partition?: number;
@@ -136,19 +136,20 @@ async function find(queue: string, options: FindOptions, command: Command): Prom
   });
 }
 
-const head = ["partition", "id", "state", "attempts", "kind", "reason", "payload"];
-
 function foundTable(context: Context, items: readonly FoundItem[]): string {
-  const rows = items.map((item) => [
-    item.partition,
-    item.id,
-    item.death === undefined ? item.state : `${item.death} in ${item.origin_queue ?? ""}`,
-    item.origin_attempts ?? item.attempts,
-    item.kind,
-    oneLine(item.reason ?? ""),
-    shortened(Buffer.from(item.payload, "base64").toString()),
+  return tableOf(context, items, [
+    ["partition", ({ partition }) => partition],
+    ["id", ({ id }) => id],
+    [
+      "state",
+      ({ death, state, origin_queue = "" }) => (death ? `${death} in ${origin_queue}` : state),
+    ],
+    ...neededColumns<FoundItem>(items, [["priority", ({ priority }) => priority]]),
+    ["attempts", ({ origin_attempts, attempts }) => origin_attempts ?? attempts],
+    ["kind", ({ kind }) => kind],
+    ["reason", ({ reason = "" }) => oneLine(reason)],
+    ["payload", ({ payload }) => shortened(Buffer.from(payload, "base64").toString())],
   ]);
-  return context.table(head, rows);
 }
 
 interface GroupOptions extends Options {

@@ -2,7 +2,6 @@
 
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
-import type { StorageItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { countsText } from "../counts.ts";
@@ -10,8 +9,8 @@ import { UsageError } from "../exit-codes.ts";
 import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
 import type { ExportedItem } from "../items-file.ts";
 import { partitionOption } from "../leased.ts";
-import { wholeNumber } from "../option-parsers.ts";
-import { counted, shortened } from "../output.ts";
+import { priorityMinOption, wholeNumber } from "../option-parsers.ts";
+import { counted, neededColumns, shortened, tableOf } from "../output.ts";
 import { type Paging, pagesOf } from "../pages.ts";
 import { addFind } from "./find.ts";
 
@@ -22,7 +21,7 @@ export function addItems(program: Command): void {
 
   items
     .command("list")
-    .description("list stored items, partition by partition, in queue order")
+    .description("list stored items, partition by partition, in the order of their ids")
     .argument("<queue>", "name of the queue")
     .addOption(partitionOption("only this partition"))
     .option("--scheduled", "list scheduled items and retries instead of ready and leased items")
@@ -35,7 +34,13 @@ export function addItems(program: Command): void {
     .description("show the items that would be leased next, without leasing them")
     .argument("<queue>", "name of the queue")
     .addOption(partitionOption("the partition; by default the one with the most ready items"))
+    .addOption(priorityMinOption())
     .addOption(limitOption(10))
+    .addHelpText(
+      "after",
+      `
+Items of the highest priority come first. What an item has gained by waiting is not counted.`,
+    )
     .action(peek);
 
   addFind(items);
@@ -67,6 +72,13 @@ interface Listing extends Place {
   readonly pivot?: string;
 }
 
+interface Peeking extends Place {
+  readonly priorityMin?: number;
+}
+
+/** So that a page with long payloads is of moderate size. */
+const peekPageMax = 100;
+
 async function list(queue: string, options: Listing, command: Command): Promise<void> {
   const { partition: only, scheduled = false, limit, pivot = "" } = options;
   if (pivot !== "" && only === undefined) {
@@ -78,21 +90,26 @@ async function list(queue: string, options: Listing, command: Command): Promise<
   const items: ExportedItem[] = [];
   for (const partition of partitions) {
     const paging = { queue, partition, scheduled, pivot, page: limit };
-    const wanted = { limit: limit - items.length, isWanted: () => true };
-    items.push(...(await firstOf(client, paging, wanted)));
+    items.push(...(await firstOf(client, paging, limit - items.length)));
     if (items.length === limit) break;
   }
   show(context, items);
 }
 
-async function peek(queue: string, options: Place, command: Command): Promise<void> {
-  const { limit } = options;
+async function peek(queue: string, options: Peeking, command: Command): Promise<void> {
+  const { limit, priorityMin = 0 } = options;
   const context = contextOf(command);
   const { client } = context;
   const partition = options.partition ?? (await nextOf(client, queue));
-  const paging = { queue, partition, scheduled: false, pivot: "", page: Math.max(limit, 100) };
-  const isWanted = ({ is_leased }: StorageItem): boolean => !is_leased;
-  show(context, await firstOf(client, paging, { limit, isWanted }));
+  const wanted = { partition, state: "ready", limit: Math.min(limit, peekPageMax) };
+  const items: ExportedItem[] = [];
+  const found = client.queue(queue).find({ ...wanted, payload_head: bounds.findPayloadHeadMax });
+  for await (const item of found) {
+    if (item.priority < priorityMin) break;
+    items.push({ scheduled: false, ...item });
+    if (items.length === limit) break;
+  }
+  show(context, items);
 }
 
 async function remove(
@@ -118,20 +135,15 @@ async function remove(
   );
 }
 
-interface Wanted {
-  readonly limit: number;
-  readonly isWanted: (item: StorageItem) => boolean;
-}
-
 async function firstOf(
   client: Client,
   paging: Paging,
-  { limit, isWanted }: Wanted,
+  limit: number,
 ): Promise<readonly ExportedItem[]> {
   const { partition, scheduled } = paging;
   const found: ExportedItem[] = [];
   for await (const items of pagesOf(client, paging)) {
-    found.push(...items.filter(isWanted).map((item) => ({ partition, scheduled, ...item })));
+    found.push(...items.map((item) => ({ partition, scheduled, ...item })));
     if (found.length >= limit) break;
   }
   return found.slice(0, limit);
@@ -154,21 +166,19 @@ async function nextOf(client: Client, queue: string): Promise<number> {
   return partition;
 }
 
-const head = ["partition", "id", "state", "attempts", "kind", "reference", "payload"];
-
 function show(context: Context, items: readonly ExportedItem[]): void {
   context.result(items, () => {
     if (items.length === 0) return "there are no matching items";
-    const rows = items.map((item) => [
-      item.partition,
-      item.id,
-      stateOf(item),
-      item.attempts,
-      item.kind,
-      item.reference,
-      shortened(Buffer.from(item.payload, "base64").toString()),
+    return tableOf(context, items, [
+      ["partition", ({ partition }) => partition],
+      ["id", ({ id }) => id],
+      ["state", stateOf],
+      ...neededColumns<ExportedItem>(items, [["priority", ({ priority }) => priority]]),
+      ["attempts", ({ attempts }) => attempts],
+      ["kind", ({ kind }) => kind],
+      ["reference", ({ reference }) => reference],
+      ["payload", ({ payload }) => shortened(Buffer.from(payload, "base64").toString())],
     ]);
-    return context.table(head, rows);
   });
 }
 

@@ -5,14 +5,20 @@ import { leasedItem } from "../../client/items.ts";
 import type { LeaseReply } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
-import { durationMs, leaseTimeoutOption, wholeNumber } from "../option-parsers.ts";
-import { type Cell, oneLine, shortened } from "../output.ts";
+import {
+  durationMs,
+  leaseTimeoutOption,
+  priorityMinOption,
+  wholeNumber,
+} from "../option-parsers.ts";
+import { type Column, neededColumns, oneLine, shortened, tableOf } from "../output.ts";
 
 interface Options {
   readonly batch: number;
   readonly wait: number;
   readonly clientId: string;
   readonly leaseTimeout?: string;
+  readonly priorityMin?: number;
   readonly complete?: boolean;
 }
 
@@ -38,6 +44,7 @@ export function addLease(program: Command): void {
       ).default(`cli-${process.pid}`, "derived from the process id"),
     )
     .addOption(leaseTimeoutOption())
+    .addOption(priorityMinOption())
     .option("--complete", "complete the items after printing them")
     .addHelpText(
       "after",
@@ -54,6 +61,7 @@ Items are held until they are completed, retried or released, or their lease lap
           client_id: options.clientId,
           batch_size: options.batch,
           lease_timeout: options.leaseTimeout ?? null,
+          ...(options.priorityMin === undefined ? {} : { priority_min: options.priorityMin }),
         },
         { timeoutMs: options.wait },
       );
@@ -65,27 +73,19 @@ Items are held until they are completed, retried or released, or their lease lap
     });
 }
 
-type Item = LeaseReply["items"][number];
-type Column = readonly [head: string, cellOf: (item: Item) => Cell];
-
-function formatLease({ table }: Context, { partition, items }: LeaseReply): string {
-  const own: readonly Column[] = [
-    ["headers", ({ headers }) => Object.keys(headers ?? {}).length],
-    ["reason", ({ reason }) => oneLine(reason ?? "")],
-  ];
-  const columns: readonly Column[] = [
+function formatLease(context: Context, { partition, items }: LeaseReply): string {
+  const columns: readonly Column<LeaseReply["items"][number]>[] = [
     ["id", ({ id }) => id],
     ["attempts", ({ attempts }) => attempts],
     ["kind", ({ kind }) => kind],
     ["reference", ({ reference }) => reference],
     ["lease until", ({ lease_deadline }) => lease_deadline],
-    // Columns that are empty for most items are shown only if needed.
-    ...own.filter(([, cellOf]) => items.some(cellOf)),
+    ...neededColumns(items, [
+      ["priority", ({ priority }) => priority],
+      ["headers", ({ headers }) => Object.keys(headers ?? {}).length],
+      ["reason", ({ reason }) => oneLine(reason ?? "")],
+    ]),
     ["payload", (item) => shortened(leasedItem(item).text())],
   ];
-  const rows = items.map((item) => columns.map(([, cellOf]) => cellOf(item)));
-  return `partition ${partition}\n${table(
-    columns.map(([head]) => head),
-    rows,
-  )}`;
+  return `partition ${partition}\n${tableOf(context, items, columns)}`;
 }

@@ -22,6 +22,7 @@ import {
   header,
   instant,
   list,
+  priorityOption,
   type When,
   wholeNumber,
 } from "../option-parsers.ts";
@@ -36,6 +37,7 @@ interface Options {
   readonly header?: Readonly<Record<string, string>>;
   readonly at?: When;
   readonly uniqueKey?: string;
+  readonly priority?: number;
   readonly key?: string;
   readonly ids?: boolean;
   readonly batch: number;
@@ -45,7 +47,15 @@ interface Options {
 /** Leaves room for the rest of the request below the server's default bound. */
 const batchBytesMax = bounds.produceBodyBytesMax - 100_000;
 const payloadKeys = ["bytes", "utf8", "json"];
-const describingKeys = ["kind", "encoding", "reference", "headers", "enqueue_at", "unique_key"];
+const describingKeys = [
+  "kind",
+  "encoding",
+  "reference",
+  "headers",
+  "enqueue_at",
+  "unique_key",
+  "priority",
+];
 const itemKeys = [...describingKeys, ...payloadKeys];
 const lineExpected = `a JSON text, or an object with some of ${itemKeys.join(", ")}`;
 
@@ -69,6 +79,12 @@ export function addProduce(program: Command): void {
       "--unique-key <key>",
       "unique key of items that have none; no second item with it is written",
     )
+    .addOption(
+      priorityOption(
+        "--priority <number>",
+        "priority of items that have none, 0 to 9, highest first",
+      ),
+    )
     .option("--ids", "print the ids of the items, an empty line for a duplicate")
     .option("--key <key>", "idempotency key of this input; a repetition writes nothing twice")
     .addOption(
@@ -86,7 +102,7 @@ export function addProduce(program: Command): void {
       `
 A line of standard input is a JSON text, or an object such as
   {"kind": "order", "json": {"order": 42}}
-with some of ${itemKeys.join(", ")}.
+with any of ${itemKeys.join(", ")}.
 With --text a line is a payload of arbitrary bytes; otherwise it must be UTF-8. Empty lines are
 skipped. Either all items of a call are written, or none.`,
     )
@@ -176,7 +192,7 @@ interface Producing {
 
 async function produce({ context, queue, items, options }: Producing): Promise<void> {
   const { client } = context;
-  const { kind, reference, encoding, header: headers, at, uniqueKey } = options;
+  const { kind, reference, encoding, header: headers, at, uniqueKey, priority } = options;
   const { key, ids: wantsIds = false, batch, timeout } = options;
   const common = {
     ...(kind === undefined ? {} : { kind }),
@@ -185,6 +201,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     ...(headers === undefined ? {} : { headers }),
     ...(at === undefined ? {} : { enqueue_at: await dateTimeOf(at, client) }),
     ...(uniqueKey === undefined ? {} : { unique_key: uniqueKey }),
+    ...(priority === undefined ? {} : { priority }),
   };
   const progress = context.progress("items");
   const ids: string[] | null = wantsIds ? [] : null;

@@ -26,6 +26,7 @@ interface Settings {
   readonly leasedMax?: number;
   readonly leaseRate?: string;
   readonly uniqueFor?: string;
+  readonly priorityAging?: string;
   /** For `create` only. */
   readonly ifNotExists?: boolean;
 }
@@ -288,12 +289,13 @@ function settingsOf(
       "--lease-rate <rate>",
       'maximum number of items leased per interval, such as 100/1s; "" = no limit',
     )
-    .option("--unique-for <duration>", 'how long a unique key is reserved; "" = no unique keys');
+    .option("--unique-for <duration>", 'how long a unique key is reserved; "" = no unique keys')
+    .option("--priority-aging <duration>", "wait by which an item gains a priority, or never");
 }
 
 function wireSettings(settings: Settings) {
   const { leaseTimeout, expireTimeout, maxAttempts, deadQueue, reference, partitions } = settings;
-  const { leasedMax, leaseRate, uniqueFor } = settings;
+  const { leasedMax, leaseRate, uniqueFor, priorityAging } = settings;
   return {
     ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
     ...(expireTimeout === undefined ? {} : { expire_timeout: expireTimeout }),
@@ -304,6 +306,7 @@ function wireSettings(settings: Settings) {
     ...(leasedMax === undefined ? {} : { leased_max: leasedMax }),
     ...(leaseRate === undefined ? {} : { lease_rate: leaseRate }),
     ...(uniqueFor === undefined ? {} : { unique_for: uniqueFor }),
+    ...(priorityAging === undefined ? {} : { priority_aging: priorityAging }),
   };
 }
 
