@@ -1,6 +1,6 @@
 // Checks that a history is linearizable, with the order of queueing as the witness. An id contains
 // the number under which its item was queued in its partition, so the history itself records the
-// order of each partition. The check does not trust that order: it gives each call the earliest
+// order of each priority in a partition. The check does not trust that order: it gives each call the earliest
 // instant that the order allows, and refuses the history if an instant is outside its call. These
 // instants are a linearization of any history that passes:
 //
@@ -10,6 +10,7 @@
 // Linear in the size of the history, after sorting.
 
 import { placeOf } from "../../engine/model/ids.ts";
+import { partitionSlot, priorityOf } from "../../engine/model/priority.ts";
 import {
   type Entry,
   type LeaseCall,
@@ -64,12 +65,13 @@ export function checkOrder(
   const scene = sceneOf(calls, { unseen, faults });
   let operations = 0;
   let excused = 0;
-  for (const [partition, instances] of scene.partitions) {
+  for (const [name, instances] of scene.lanes) {
     const sorted = [...instances.values()].sort((a, b) => a.seq - b.seq);
-    const placed = placeQueueing(sorted, { scene, name: partition, faults });
+    const placed = placeQueueing(sorted, { scene, name, faults });
     excused += placed.excused;
-    placeLeases(sorted, placed.instants, { name: partition, faults });
-    excused += checkProduces(sorted, { scene, name: partition, faults });
+    placeLeases(sorted, placed.instants, { name, faults });
+    excused += checkProduces(sorted, { scene, name, faults });
+    checkPriorities(sorted, scene, faults);
     operations += 2 * sorted.length;
   }
   for (const call of calls) {
@@ -82,12 +84,13 @@ export function checkOrder(
     }
     operations += call.ids.length;
   }
-  return { operations, partitions: scene.partitions.size, excused, faults };
+  return { operations, partitions: scene.partitionCount, excused, faults };
 }
 
 interface Scene {
-  /** By queue and number. */
-  readonly partitions: ReadonlyMap<string, ReadonlyMap<number, Instance>>;
+  /** The items of one priority in a partition, by number. */
+  readonly lanes: ReadonlyMap<string, ReadonlyMap<number, Instance>>;
+  readonly partitionCount: number;
   readonly produceOf: ReadonlyMap<number, ProduceCall>;
   readonly leaseOf: ReadonlyMap<string, LeaseCall>;
   /** By the id of the lease that was released or retried. */
@@ -105,7 +108,7 @@ function sceneOf(
   calls: readonly SingleCall[],
   { unseen: which, faults }: { readonly unseen: UnseenLeases; readonly faults: Faults },
 ): Scene {
-  const partitions = new Map<string, Map<number, Instance>>();
+  const lanes = new Map<string, Map<number, Instance>>();
   const produceOf = new Map<number, ProduceCall>();
   const leaseOf = new Map<string, LeaseCall>();
   const requeueOf = new Map<string, RetryCall | ReleaseCall>();
@@ -118,23 +121,25 @@ function sceneOf(
     }
     if (call.verb !== "lease") continue;
     const partition = `partition ${call.partition} of ${call.queue}`;
-    let instances = partitions.get(partition);
-    if (instances === undefined && call.offers.length > 0) {
-      instances = new Map();
-      partitions.set(partition, instances);
-    }
+    const priorities = new Set<number>();
     for (const offer of call.offers) {
       const place = placeOf(offer.id);
-      const slot = slots.get(partition) ?? place?.slot;
-      if (place === null || place.slot !== slot) {
+      const slot = place === null ? null : partitionSlot(place.slot);
+      if (place === null || slot === null || slot !== (slots.get(partition) ?? slot)) {
         faults.add("an id is not of its partition", `id ${offer.id}`);
         continue;
       }
       slots.set(partition, slot);
+      const priority = priorityOf(place.slot);
+      if (priorities.add(priority).size > 1) {
+        faults.add("a lease has items of several priorities", `id ${offer.id}`);
+      }
+      const lane = `${partition}, priority ${priority}`;
+      const instances = lanes.getOrInsertComputed(lane, () => new Map());
       const { seq } = place;
       const instance = { seq, offer, lease: call };
-      if (instances?.has(seq)) faults.add("I2: an id was leased twice", offer.id);
-      instances?.set(seq, instance);
+      if (instances.has(seq)) faults.add("I2: an id was leased twice", offer.id);
+      instances.set(seq, instance);
       leaseOf.set(offer.id, call);
       instancesOf.getOrInsertComputed(offer.number, () => []).push(instance);
     }
@@ -143,7 +148,8 @@ function sceneOf(
     (call): call is LeaseCall => call.verb === "lease" && mayBeUnseen(call, which),
   );
   return {
-    partitions,
+    lanes,
+    partitionCount: slots.size,
     produceOf,
     leaseOf,
     requeueOf,
@@ -278,6 +284,14 @@ function placeLeases(
       ({ id }, at) => at === 0 || (lease.offers[at - 1]?.id ?? "") < id,
     );
     if (!isRising) faults.add("I4: a batch is not in queue order", `${name}, ${lease.client}`);
+  }
+}
+
+function checkPriorities(lane: readonly Instance[], { produceOf }: Scene, faults: Faults): void {
+  for (const { offer } of lane) {
+    const priority = priorityOf(placeOf(offer.id)?.slot ?? 0);
+    if (priority === (produceOf.get(offer.number)?.priority ?? 0)) continue;
+    faults.add("an item has another priority than it was produced with", `id ${offer.id}`);
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { formatId, idPrefix } from "../../engine/model/ids.ts";
+import { slotFor } from "../../engine/model/priority.ts";
 import { isRepetition } from "../clients/clients.ts";
 import { corruptAll } from "../corrupted/corrupt.ts";
 import { sampleHistory, sampleRules } from "../corrupted/sample-history.ts";
@@ -422,6 +423,30 @@ test.each([
     expect([checked.excused, checked.faults.list("replay").length]).toEqual([excused, faults]);
   },
 );
+
+test("priorities: each has an order of its own, a lease has one, and an item keeps the one it has", () => {
+  const offer = (number: number, seq: number, priority: number) => ({
+    ...offered(number, 1),
+    id: formatId(idPrefix("0123456789Ab", slotFor(3, priority)), seq),
+  });
+  const urgent: Entry = { ...produced([1, 2], 0, 1), priority: 7 } as Entry;
+  const faults = (...leasedItems: ReturnType<typeof offer>[][]) =>
+    checkOrder([
+      urgent,
+      produced([3, 4], 2, 3),
+      ...leasedItems.map((offers, at) => leased(offers, 4 + 2 * at, 5 + 2 * at)),
+    ]).faults.list("replay");
+  const [one, two, three] = [offer(1, 0, 7), offer(2, 1, 7), offer(3, 0, 0)] as const;
+  expect(faults([one, two], [three, offer(4, 1, 0)])).toEqual([]);
+  expect(faults([one], [three], [two])).toEqual([]);
+  expect(faults([three, one])).toEqual([
+    `a lease has items of several priorities; id ${one.id}; replay`,
+  ]);
+  const other = offer(3, 2, 7);
+  expect(faults([other])).toEqual([
+    `an item has another priority than it was produced with; id ${other.id}; replay`,
+  ]);
+});
 
 test("History: items that a call may have removed are not backlog", () => {
   const history = new History();

@@ -155,7 +155,8 @@ function findReissuedNumbers(
 ): LeaseCall[] {
   const places = offered.flatMap(({ lease, offer }) => {
     const place = placeOf(offer.id);
-    const partition = `${lease.queue}/${lease.partition}`;
+    // The items of each priority have numbers of their own.
+    const partition = `${lease.queue}/${lease.partition}/${place?.slot}`;
     return place === null ? [] : [{ ...place, lease, partition, opening: openingOf(place.tag) }];
   });
   const byPartition = Map.groupBy(places, ({ partition }) => partition);

@@ -255,6 +255,12 @@ export function producedItem(number: number) {
   return { bytes: payload.toBase64(), kind, encoding, reference };
 }
 
+export interface Producing {
+  readonly numbers: readonly number[];
+  readonly priority?: number;
+  readonly unique?: Repeats | null;
+}
+
 /**
  * With `unique`, each item has a key of its own, so the call can be repeated without one: when its
  * answer was lost, and once after it was answered.
@@ -262,12 +268,12 @@ export function producedItem(number: number) {
 export async function produce(
   client: Client,
   history: History,
-  numbers: readonly number[],
-  unique: Repeats | null = null,
+  { numbers, priority = 0, unique = null }: Producing,
 ): Promise<Outcome> {
   await client.connect();
   const items = numbers.map((number) => ({
     ...producedItem(number),
+    priority,
     ...(unique !== null && { unique_key: client.uniqueKey(number) }),
   }));
   const entry = history.begin({
@@ -275,6 +281,7 @@ export async function produce(
     client: client.name,
     queue: client.queue,
     numbers,
+    priority,
   });
   const send = () =>
     client.call("/v1/queue.produce", {
@@ -512,6 +519,7 @@ export async function createQueues(address: ServerAddress, shape: QueueShape): P
       max_attempts: shape.maxAttempts,
       requested_partitions: queue_name === queueName ? shape.partitions : 1,
       unique_for: "1h",
+      priority_aging: "5s",
       ...common,
     })),
   ];

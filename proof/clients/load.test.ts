@@ -49,7 +49,7 @@ test.each([
     });
     const client = new Client("producer", { port: Promise.resolve(server.port ?? 0) });
     const repeats = { count: 0, contradictions: [] as Contradiction[] };
-    expect(await produce(client, new History(), [7, 8], repeats)).toBe("ok");
+    expect(await produce(client, new History(), { numbers: [7, 8], unique: repeats })).toBe("ok");
     client.close();
     expect(received).toHaveLength(3);
     const keys = [7, 8].map((number) => ({ unique_key: client.uniqueKey(number) }));

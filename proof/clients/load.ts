@@ -2,6 +2,7 @@
 // At the end it drains the queues and reads what is left.
 
 import type { Random } from "../../engine/model/random.ts";
+import { bounds } from "../../openapi/bounds.ts";
 import type { Ending, History, LeftItem, Part, Pause } from "../histories/history.ts";
 import {
   Client,
@@ -133,8 +134,10 @@ export class Load {
       const numbers = this.#numbers(1 + random.below(batchMax));
       const isPlain = random.below(4) > 0;
       // A repeated call has a key, for the call or for each of its items.
-      if (isPlain) await produce(client, history, numbers);
-      else if (repeats === null) await produce(client, history, numbers, this.#repeats);
+      const priority = random.below(2) === 0 ? 0 : random.below(bounds.priorityMax + 1);
+      const what = { numbers, priority };
+      if (isPlain) await produce(client, history, what);
+      else if (repeats === null) await produce(client, history, { ...what, unique: this.#repeats });
       else await importItems(client, history, numbers);
       if (pauseMs > 0) await Bun.sleep(pauseMs);
     }

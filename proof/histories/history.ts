@@ -26,6 +26,8 @@ export interface ProduceCall extends Call {
   readonly verb: "produce";
   readonly queue: string;
   readonly numbers: readonly number[];
+  /** Of all of its items; absent = 0. */
+  readonly priority?: number;
   /** An output that reaches its partition after the answer, or may do so. */
   isDelayed?: boolean;
 }

@@ -164,7 +164,7 @@ async function act(client: Client, { history, random, numbers }: Acting): Promis
     const ids = held.slice(0, 1 + random.below(2));
     if (chance < 35 || (ids.length === 0 && numbers.ready <= 0)) {
       const all = numbered(1 + random.below(3));
-      if ((await produce(client, history, all)) === "ok") numbers.ready += all.length;
+      if ((await produce(client, history, { numbers: all })) === "ok") numbers.ready += all.length;
     } else if (numbers.ready > 0 && (chance < 65 || ids.length === 0)) {
       // A lease that waits in vain may be granted items too late, which is hard to search for. On a
       // busy machine, a lease that was not served within a second is another such case.

@@ -48,6 +48,7 @@ const meanings: Readonly<Record<string, fc.Arbitrary<string>>> = {
   created_before: instant,
   lease_rate: fc.constantFrom("", "100/1s", "3/1h"),
   unique_for: fc.constantFrom("", "10ms", "24h"),
+  priority_aging: fc.constantFrom("60s", "10ms", "never"),
   unique_key: fc.constantFrom("", "", "a", "b"),
   lease_timeout: fc.constantFrom<string>(...timeouts.good),
   expire_timeout: fc.constantFrom("24h", "8784h", "60m"),
@@ -67,6 +68,8 @@ const meanings: Readonly<Record<string, fc.Arbitrary<string>>> = {
 
 const numbers: Readonly<Record<string, fc.Arbitrary<number>>> = {
   partition: fc.constantFrom(0, 0, 0, 1, 2),
+  priority: fc.constantFrom(0, 0, 5, bounds.priorityMax),
+  priority_min: fc.constantFrom(0, 0, 0, 5),
   requested_partitions: fc.integer({ min: 1, max: 5 }),
   batch_size: fc.integer({ min: 1, max: 20 }),
   payload_head: fc.constantFrom(0, 3, 65_536),
