@@ -113,9 +113,13 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await page.getByRole("button", { name: "Produce 1 item" }).click();
       await page.getByRole("alert").filter({ hasText: "400" }).waitFor();
       await page.getByLabel("Enqueue at").fill("");
+      await page.getByLabel("Priority").fill("7");
       await page.getByRole("button", { name: "Produce 1 item" }).click();
       await saidOn(page, "produced 1 item to bare");
-      expect((await queueOf("bare").inspect()).queued).toBe(1);
+      expect(await Array.fromAsync(queueOf("bare").find())).toMatchObject([{ priority: 7 }]);
+      await page.goto(`${server.consoleUrl}/items?name=bare`);
+      await page.getByTitle("Priority 7").waitFor();
+      expect(await axeFaults(page)).toEqual([]);
     });
 
     test("clear: the count in the button is that of the reply, and leased items need a choice", async () => {

@@ -89,7 +89,16 @@ export function columnsOf(props: ColumnsProps): readonly Column<FoundItem>[] {
     {
       title: "Kind",
       className: "m2 cut",
-      cell: ({ kind }) => kind || <span className="z">–</span>,
+      cell: ({ kind, priority }) => (
+        <>
+          {priority > 0 && (
+            <b className="rank" title={`Priority ${priority}`}>
+              P{priority}
+            </b>
+          )}
+          {kind || <span className="z">–</span>}
+        </>
+      ),
     },
     { title: "Reference", className: "c-2 mono muted cut", cell: ({ reference }) => reference },
     {

@@ -43,6 +43,7 @@ export function ItemFacts({ item }: { readonly item: FoundItem }): ReactNode {
         <Fact name="attempts">
           {max === 0 ? made : `${made} of ${max}`} {max > 0 && <Attempts made={made} max={max} />}
         </Fact>
+        {item.priority > 0 && <Fact name="priority">{item.priority}</Fact>}
         <Fact name="partition">{item.partition}</Fact>
         <Fact name="produced">
           <Age at={Date.parse(item.origin_created_at ?? item.created_at)} />{" "}

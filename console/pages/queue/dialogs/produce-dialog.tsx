@@ -11,6 +11,7 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const [reference, setReference] = useState("console");
   const [enqueueAt, setEnqueueAt] = useState("");
   const [uniqueKey, setUniqueKey] = useState("");
+  const [priority, setPriority] = useState("");
   const [payload, setPayload] = useState('{"order": 42}');
   const item = {
     kind,
@@ -18,6 +19,7 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
     utf8: payload,
     ...(enqueueAt && { enqueue_at: enqueueAt }),
     ...(uniqueKey && { unique_key: uniqueKey }),
+    ...(priority && { priority: Number(priority) }),
   };
   const change = useChange({
     call: { id: "produce", body: { queue_name: name, request_timeout: "30s", items: [item] } },
@@ -35,6 +37,12 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
         value={enqueueAt}
         onChange={setEnqueueAt}
         placeholder="now, or 2026-03-01T12:00:00Z"
+      />
+      <Field
+        label="Priority"
+        value={priority}
+        onChange={(text) => setPriority(text.replace(/\D/g, ""))}
+        placeholder="0, or up to 9 if urgent"
       />
       {info.data?.unique_for && (
         <Field label="Unique key" value={uniqueKey} onChange={setUniqueKey} placeholder="none" />
