@@ -18,6 +18,8 @@ const largePages: Readonly<Record<string, number>> = {
   "/docs/architecture": 18.6 * kilo,
   // Every method, option and error of the client, and a program for each.
   "/docs/client": 18.6 * kilo,
+  // Every kind of call on the command line, each with its output.
+  "/docs/command-line": 14.7 * kilo,
   // Every flag with its meaning, every limit, and who may call.
   "/docs/configuration": 19.6 * kilo,
   // Every file of `deploy/`, whole.
@@ -27,7 +29,7 @@ const largePages: Readonly<Record<string, number>> = {
   // The callers' view, failures and remedies, and monitoring.
   "/docs/nodes": 17 * kilo,
   // Every metric, alert and line of the log, where keys go, and the drill.
-  "/docs/operations": 21 * kilo,
+  "/docs/operations": 22 * kilo,
   // 48 blocks of code: the first steps, each call in curl, and whole programs in three languages.
   "/docs/quick-start": 18.8 * kilo,
   // Every method with its figures, every planted bug, and every fault that was found.

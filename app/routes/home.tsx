@@ -120,7 +120,7 @@ function Lacks(): ReactNode {
       <h2 id="comparison">What it lacks</h2>
       <p className="aside">
         Only on PostgreSQL can <SiteLink to="/docs/nodes">several nodes</SiteLink> share the work,
-        and one queue is the work of one node. There are no priorities and no recurring items.{" "}
+        and one queue is the work of one node. There are no recurring items.{" "}
         <SiteLink to="/docs/status#what-is-not-there">What is not there</SiteLink> has the whole
         list.
       </p>
