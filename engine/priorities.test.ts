@@ -272,6 +272,7 @@ test("explain: an item of any priority is found by its id, with what is ahead of
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", priorityAgingMs: minute }));
   const last = await bundle.run(() => bundle.engine.explainItem(found[3]?.id ?? ""));
   expect([last.ahead, last.isAheadExact]).toEqual([0, false]);
+  expect(last.why[0]).toBe("It is ready, the next of its priority in partition 0.");
 });
 
 test("produce and import: a repetition with a key gets the same ids for all priorities", async () => {

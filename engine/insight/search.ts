@@ -559,6 +559,12 @@ function ordinal(count: number): string {
   return `${count}${ending}`;
 }
 
+function positionOf({ count, isAll }: { readonly count: number; readonly isAll: boolean }): string {
+  if (isAll) return `with ${count} ahead of it`;
+  // Items of other priorities may come first.
+  return count === 0 ? "the next of its priority" : `with at least ${count} ahead of it`;
+}
+
 /** Without `paused`, which has its own sentence. */
 const blocking: ReadonlySet<api.FindingWord> = new Set<api.FindingWord>([
   ...(["no_consumers", "at_leased_max", "at_lease_rate", "store_full"] as const),
@@ -598,8 +604,7 @@ function reasonsOf(
       const reasonText = pause.reason === "" ? "" : `: ${pause.reason}`;
       why.push(`Its queue is paused${reasonText}.`);
     }
-    const count = `${ahead.isAll ? "" : "at least "}${ahead.count}`;
-    why.push(`It is ready, with ${count} ahead of it in partition ${item.partition}.`, ...held);
+    why.push(`It is ready, ${positionOf(ahead)} in partition ${item.partition}.`, ...held);
   }
   if (past.death !== undefined) {
     const told = deathsInWords[past.death](past.attempts ?? 0);
