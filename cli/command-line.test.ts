@@ -48,7 +48,7 @@ test("help: every line of every command fits in 100 columns", () => {
 
 test("flags: --reason filters, --because gives a reason and -w watches, in every command", () => {
   expect([...meaningsOf("--reason").values()]).toEqual([
-    ["items find", "items groups", "redrive", "repair"],
+    ["items find", "items summarize", "redrive", "repair"],
   ]);
   expect([...meaningsOf("--because").values()].flat()).toEqual([
     ...["retry", "queues pause", "repair"],

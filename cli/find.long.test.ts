@@ -1,4 +1,4 @@
-// Runs `holdfast items find`, `groups`, `get`, `explain`, `redrive` and `tasks` against a server.
+// Runs `holdfast items find`, `summarize`, `get`, `explain`, `redrive` and `tasks` against a server.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Client, createClient } from "../client/client.ts";
@@ -108,25 +108,25 @@ test("items find: filters by the first id and by the queue of origin", async () 
   expect(items).toMatchObject([{ payload: btoa("b"), origin_id: ids[1] }]);
 });
 
-test("items groups: counts by reason, the largest first, or by another field", async () => {
+test("items summarize: counts by reason, the largest first, or by another field", async () => {
   const { queue, dead } = await setup();
-  const { out } = await run(["items", "groups", dead.name]);
+  const { out } = await run(["items", "summarize", dead.name]);
   const [head, ...rows] = out.trimEnd().split("\n");
   expect(head).toMatch(/^items +first +last +reason$/);
   expect(rows).toEqual([
     expect.stringMatching(/^ +2 +\S+Z +\S+Z +card <n> declined$/),
     expect.stringMatching(/^ +1 +\S+Z +\S+Z +timeout$/),
   ]);
-  expect(await json("items", "groups", dead.name, "--by", "origin_queue")).toMatchObject({
-    ...{ groups: [{ value: queue.name, count: 3 }], scanned: 3 },
+  expect(await json("items", "summarize", dead.name, "--by", "origin_queue")).toMatchObject({
+    ...{ summaries: [{ value: queue.name, count: 3 }], scanned: 3 },
   });
-  expect((await run(["items", "groups", queue.name, "--state", "scheduled"])).out).toBe(
+  expect((await run(["items", "summarize", queue.name, "--state", "scheduled"])).out).toBe(
     "no items among 0\n",
   );
-  expect((await run(["items", "groups", queue.name])).out).toMatch(/\(none\)\n$/);
+  expect((await run(["items", "summarize", queue.name])).out).toMatch(/\(none\)\n$/);
 });
 
-test("items find and groups --dead: only the items of the dead queue that come from this queue", async () => {
+test("items find and summarize --dead: only the items of the dead queue that come from this queue", async () => {
   const { queue, dead } = await setup();
   const other = client.queue(`other-${crypto.randomUUID().slice(0, 8)}`);
   await other.create({ ...timeouts, dead_queue: dead.name });
@@ -138,8 +138,8 @@ test("items find and groups --dead: only the items of the dead queue that come f
   expect(found.items.map(({ payload }: { payload: string }) => atob(payload))).toEqual([
     ...["a", "b", "c"],
   ]);
-  expect(await json("items", "groups", other.name, "--dead")).toMatchObject({
-    ...{ groups: [{ value: "no answer", count: 1 }], scanned: 4 },
+  expect(await json("items", "summarize", other.name, "--dead")).toMatchObject({
+    ...{ summaries: [{ value: "no answer", count: 1 }], scanned: 4 },
   });
   const none = await run(["items", "find", dead.name, "--dead"]);
   expect([none.code, none.error]).toEqual([
@@ -148,32 +148,32 @@ test("items find and groups --dead: only the items of the dead queue that come f
   ]);
 });
 
-test("items groups --top: prints the largest groups, and the total of the others", async () => {
+test("items summarize --top: prints the largest summaries, and the total of the others", async () => {
   const { dead } = await setup();
-  const { out } = await run(["items", "groups", dead.name, "--top", "1"]);
+  const { out } = await run(["items", "summarize", dead.name, "--top", "1"]);
   const [, ...rows] = out.trimEnd().split("\n");
   expect(rows).toEqual([
     expect.stringMatching(/^ +2 +\S+Z +\S+Z +card <n> declined$/),
-    "1 item in 1 other group",
+    "1 item with 1 other value",
   ]);
-  expect(await json("items", "groups", dead.name, "--top", "1")).toMatchObject({
-    ...{ groups: [{ value: "card <n> declined", count: 2 }], other_items: 1 },
+  expect(await json("items", "summarize", dead.name, "--top", "1")).toMatchObject({
+    ...{ summaries: [{ value: "card <n> declined", count: 2 }], other_items: 1 },
   });
 });
 
-test("items find and groups: a reason is printed whole, and --reason accepts it", async () => {
+test("items find and summarize: a reason is printed whole, and --reason accepts it", async () => {
   const { queue, dead } = await setup();
   const reason = `upstream payments.internal did not answer within 30 s;\n  ${"it is overloaded ".repeat(3)}`;
   const lease = await queue.lease({ batch: 1 });
   const item = { id: lease?.items[0]?.id ?? "", dead: true, reason };
   await client.retry({ queue_name: queue.name, partition: 0, items: [item] });
   const words = [dead.name, "--contains", "d"];
-  const { out } = await run(["items", "groups", ...words]);
-  const [, group = ""] = /Z +(upstream .*)$/m.exec(out) ?? [];
-  expect(group).toHaveLength(reason.replaceAll(/\s+/g, " ").trim().length + "<n>".length - 2);
+  const { out } = await run(["items", "summarize", ...words]);
+  const [, summary = ""] = /Z +(upstream .*)$/m.exec(out) ?? [];
+  expect(summary).toHaveLength(reason.replaceAll(/\s+/g, " ").trim().length + "<n>".length - 2);
   const found = await run(["items", "find", ...words]);
   const [, one = ""] = /(upstream .*?) +d$/m.exec(found.out) ?? [];
-  for (const copied of [group, one]) {
+  for (const copied of [summary, one]) {
     const { items } = await json("items", "find", dead.name, "--reason", copied);
     expect(items).toMatchObject([{ payload: btoa("d"), reason }]);
     const dry = await run(["redrive", dead.name, "--reason", copied, "--dry-run"]);
@@ -370,7 +370,7 @@ test.each<[readonly string[], keyof typeof exitCodes, string]>([
   [["items", "find", "none"], "refused", "no such queue named 'none'"],
   [["items", "find", "none", "--state", "lost"], "usage", "--state"],
   [["items", "find", "none", "-n", "0"], "usage", "--limit"],
-  [["items", "groups", "none", "--by", "payload"], "usage", "--by"],
+  [["items", "summarize", "none", "--by", "payload"], "usage", "--by"],
   [["items", "get", "42"], "refused", "invalid storage id; '42'"],
   [
     ["items", "find", "none", "--before", "noon"],

@@ -170,7 +170,7 @@ const reading: readonly Operation[] = [
   "listItems",
   "listScheduled",
   "findItems",
-  "groupItems",
+  "summarizeItems",
   "getItem",
   "explainItem",
   "listTasks",

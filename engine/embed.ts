@@ -38,7 +38,7 @@ export type { WorkNotice } from "./library/work-notice.ts";
 export type * from "./model/api.ts";
 export { never } from "./model/duration.ts";
 export { type ErrorCode, QueueError, type Reason } from "./model/errors.ts";
-export type { Filter, Group, Grouping } from "./model/filter.ts";
+export type { Filter, ItemSummary, SummaryField } from "./model/filter.ts";
 export type { Headers } from "./model/headers.ts";
 export type { Histogram } from "./model/histogram.ts";
 export type { Past } from "./model/provenance.ts";
@@ -250,7 +250,7 @@ function checked(engine: Engine, clock: Clock): EmbeddedEngine {
     deleteItems: async (request) => engine.deleteItems(requests.deleteItems(request, "")),
 
     findItems: async (request) => engine.findItems(requests.findItems(request, "")),
-    groupItems: async (request) => engine.groupItems(requests.groupItems(request, "")),
+    summarizeItems: async (request) => engine.summarizeItems(requests.summarizeItems(request, "")),
     redrive: async (request) => engine.redrive(requests.redrive(request, "")),
     repair: async (request) => engine.repair(requests.repair(request, "")),
     listTasks: (queue) => engine.listTasks(optional(text)(queue, "queue")),

@@ -671,8 +671,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return this.#parts.search.find(this.#find(request.queue), request);
   }
 
-  async groupItems(request: api.GroupsRequest): Promise<api.Grouped> {
-    return this.#parts.search.group(this.#find(request.queue), request);
+  async summarizeItems(request: api.SummarizeRequest): Promise<api.Summarized> {
+    return this.#parts.search.summarize(this.#find(request.queue), request);
   }
 
   async redrive(request: api.RedriveRequest): Promise<api.TaskBegun> {

@@ -1455,24 +1455,24 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     },
   }),
 
-  groupItems: row({
-    path: "/v1/storage/items.groups",
+  summarizeItems: row({
+    path: "/v1/storage/items.summarize",
     tag: "Storage",
-    summary: "Group items",
+    summary: "Summarize items",
     repeat: "reads",
     role: "read",
     description:
-      "Counts the items that match a filter, grouped by a field such as the `reason` of dead items. Each call scans at most 100,000 items. Numbers, instants and ids in a reason are ignored, except codes such as `HTTP 503`. To find or redrive the items of a group, send its `value` as the `reason` of the filter.",
-    request: schemas.GroupItemsRequest,
-    response: schemas.GroupItemsReply,
+      "Counts the items that match a filter, by the value of a field such as the `reason` of dead items. Each call scans at most 100,000 items. Numbers, instants and ids in a reason are ignored, except codes such as `HTTP 503`. To find or redrive the items of a summary, send its `value` as the `reason` of the filter.",
+    request: schemas.SummarizeItemsRequest,
+    response: schemas.SummarizeItemsReply,
     example: { queue_name: "orders-dead", by: "reason" },
     replies: {
       ...sharedRefusals({ effect: "nothing was counted" }),
       200: {
-        meaning: "The groups counted so far.",
+        meaning: "The items counted so far, with a summary for each value of the field.",
         reaction: "Continue with `next_pivot` until it is empty, and add up the counts.",
         example: {
-          groups: [
+          summaries: [
             {
               value: "card_declined",
               count: 312,

@@ -36,7 +36,7 @@ as \`300ms\`, \`1h30m\` or \`7d\`. Unknown fields are ignored.`;
 export function protoFileText(): string {
   const paths = Object.entries(operationMessages).map(
     ([id, { request, reply }]) =>
-      `  ${operations[id as keyof typeof operations].path.padEnd(26)} ${request.name.padEnd(20)} ${reply.name}`,
+      `  ${operations[id as keyof typeof operations].path.padEnd(27)} ${request.name.padEnd(21)} ${reply.name}`,
   );
   const parts = [
     `${commented(introduction)}\n//\n${commented(`Path, request and reply:\n\n${paths.join("\n")}`)}`,

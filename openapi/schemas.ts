@@ -2248,27 +2248,28 @@ const itemHolder = Type.String({
   examples: ["worker-3"],
 });
 
-const itemGrouping = Type.String({
+const summaryField = Type.String({
   description:
-    "The field to group by: `death`, `kind`, `origin_queue`, or `reason`, in which numbers, instants and ids are ignored, except codes such as `HTTP 503`.",
+    "The field: `death`, `kind`, `origin_queue`, or `reason`, in which numbers, instants and ids are ignored, except codes such as `HTTP 503`.",
   examples: ["reason"],
   [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
 });
 
-export const InGroups = message(
-  "InGroups",
-  "Matches items in any of several groups.",
+export const AnyOf = message(
+  "AnyOf",
+  "Matches items that have any of several values of one field.",
   {
-    by: at(100, itemGrouping),
+    by: at(100, summaryField),
     values: list(101, Type.String(), {
-      description: 'Values of the groups, from `items.groups`; `""` = the field is not set.',
+      description:
+        'Values of the field, as `items.summarize` returns them; `""` = the field is not set.',
       examples: [["card_declined", "gateway timeout"]],
-      [publishedKeyword]: { minItems: 1, maxItems: bounds.filterGroupsMax },
+      [publishedKeyword]: { minItems: 1, maxItems: bounds.filterValuesMax },
     }),
   },
   { examples: [{ by: "reason", values: ["card_declined", "gateway timeout"] }] },
 );
-export type InGroups = Static<typeof InGroups>;
+export type AnyOf = Static<typeof AnyOf>;
 
 export const ItemFilter = message(
   "ItemFilter",
@@ -2326,7 +2327,7 @@ export const ItemFilter = message(
       description: "A text that its payload contains, as UTF-8.",
       examples: ["4711"],
     }),
-    groups: Type.Optional(at(110, InGroups)),
+    any_of: Type.Optional(at(110, AnyOf)),
   },
   { examples: [{ reason: "card_declined" }] },
 );
@@ -2434,28 +2435,32 @@ export const FindItemsReply = message("FindItemsReply", "Matching items.", {
 });
 export type FindItemsReply = Static<typeof FindItemsReply>;
 
-export const GroupItemsRequest = message("GroupItemsRequest", "Items to count by group.", {
-  queue_name: at(100, queueName),
-  by: at(101, itemGrouping),
-  partition: at(102, optionalPartition, { hasPresence: true }),
-  state: Type.Optional(at(103, itemState)),
-  holder: Type.Optional(at(106, itemHolder)),
-  filter: Type.Optional(at(104, ItemFilter)),
-  pivot: at(105, findPivot),
-  top: optional.whole(107, {
-    ...encoded({ hasPresence: true }),
-    minimum: bounds.groupsMin,
-    maximum: bounds.groupsMax,
-    description:
-      "Return only this many groups, the largest of the page. Absent or `null`: all groups.",
-    examples: [10],
-  }),
-});
-export type GroupItemsRequest = Static<typeof GroupItemsRequest>;
+export const SummarizeItemsRequest = message(
+  "SummarizeItemsRequest",
+  "Items to summarize by a field.",
+  {
+    queue_name: at(100, queueName),
+    by: at(101, summaryField),
+    partition: at(102, optionalPartition, { hasPresence: true }),
+    state: Type.Optional(at(103, itemState)),
+    holder: Type.Optional(at(106, itemHolder)),
+    filter: Type.Optional(at(104, ItemFilter)),
+    pivot: at(105, findPivot),
+    top: optional.whole(107, {
+      ...encoded({ hasPresence: true }),
+      minimum: bounds.summariesMin,
+      maximum: bounds.summariesMax,
+      description:
+        "Return only this many summaries, the largest of the page. Absent or `null`: all summaries.",
+      examples: [10],
+    }),
+  },
+);
+export type SummarizeItemsRequest = Static<typeof SummarizeItemsRequest>;
 
-export const ItemGroup = message("ItemGroup", "A group of items.", {
+export const ItemSummary = message("ItemSummary", "The items that have one value of a field.", {
   value: text(100, {
-    description: 'The common value of the field; `""` = the field is not set.',
+    description: 'Their common value of the field; `""` = the field is not set.',
     examples: ["card_declined"],
   }),
   count: whole(101, { description: "Number of items.", examples: [312] }),
@@ -2469,11 +2474,12 @@ export const ItemGroup = message("ItemGroup", "A group of items.", {
   }),
   sample_id: text(104, { description: "The id of one of them.", examples: [sampleId] }),
 });
-export type ItemGroup = Static<typeof ItemGroup>;
+export type ItemSummary = Static<typeof ItemSummary>;
 
-export const GroupItemsReply = message("GroupItemsReply", "Groups of items.", {
-  groups: list(100, ItemGroup, {
-    description: "The groups, largest first. Add up the counts of one value over all pages.",
+export const SummarizeItemsReply = message("SummarizeItemsReply", "Items, summarized by a field.", {
+  summaries: list(100, ItemSummary, {
+    description:
+      "One for each value, largest count first. Add up the counts of one value over all pages.",
     examples: [
       [
         {
@@ -2487,12 +2493,12 @@ export const GroupItemsReply = message("GroupItemsReply", "Groups of items.", {
     ],
   }),
   other_items: whole(103, {
-    description: "Items in groups that `top` left out.",
+    description: "Items in summaries that `top` left out.",
     examples: [0],
   }),
   ...scan,
 });
-export type GroupItemsReply = Static<typeof GroupItemsReply>;
+export type SummarizeItemsReply = Static<typeof SummarizeItemsReply>;
 
 const anyId = Type.String({
   description: "The id of an item.",

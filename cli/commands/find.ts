@@ -1,9 +1,9 @@
-// `holdfast items find`, `groups`, `get` and `explain`: searches items, counts them in groups, and
-// shows where one item is and why.
+// `holdfast items find`, `summarize`, `get` and `explain`: searches items, counts them by a field,
+// and shows where one item is and why.
 
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
-import type { FindItemsRequest, FoundItem, ItemGroup } from "../../client/wire.ts";
+import type { FindItemsRequest, FoundItem, ItemSummary } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
@@ -29,18 +29,22 @@ export function addFind(items: Command): void {
     .option("--newest", "items that entered the queue last come first")
     .action(find);
 
-  searching(items, "groups", "count items that match the options by group, largest group first")
+  searching(
+    items,
+    "summarize",
+    "count items that match the options by a field, largest count first",
+  )
     .addOption(
-      new Option("--by <field>", "field to group by")
+      new Option("--by <field>", "field to summarize by")
         .choices(["reason", "death", "kind", "origin_queue"])
         .default("reason"),
     )
     .addOption(
-      new Option("--top <count>", "maximum number of groups").argParser(
-        wholeNumber(bounds.groupsMin, bounds.groupsMax),
+      new Option("--top <count>", "maximum number of summaries").argParser(
+        wholeNumber(bounds.summariesMin, bounds.summariesMax),
       ),
     )
-    .action(groups);
+    .action(summarize);
 
   items
     .command("get")
@@ -152,22 +156,26 @@ function foundTable(context: Context, items: readonly FoundItem[]): string {
   ]);
 }
 
-interface GroupOptions extends Options {
+interface SummarizeOptions extends Options {
   readonly by: string;
   readonly top?: number;
 }
 
-async function groups(queue: string, options: GroupOptions, command: Command): Promise<void> {
+async function summarize(
+  queue: string,
+  options: SummarizeOptions,
+  command: Command,
+): Promise<void> {
   const context = contextOf(command);
   const progress = context.progress("items scanned");
   const search = await searchOf(context, queue, options);
-  const byValue = new Map<string, ItemGroup>();
+  const byValue = new Map<string, ItemSummary>();
   let scanned = 0;
   let pivot = "";
   try {
     do {
-      const page = await context.client.groupItems({ ...search, by: options.by, pivot });
-      for (const group of page.groups) add(byValue, group);
+      const page = await context.client.summarizeItems({ ...search, by: options.by, pivot });
+      for (const summary of page.summaries) add(byValue, summary);
       scanned += page.scanned;
       pivot = page.next_pivot;
       progress.update(scanned);
@@ -175,34 +183,34 @@ async function groups(queue: string, options: GroupOptions, command: Command): P
   } finally {
     progress.end();
   }
-  // `--top` cannot be applied to each page: a large group may be small on every single page.
+  // `--top` cannot be applied to each page: a large summary may be small on every single page.
   const all = [...byValue.values()].sort((a, b) => b.count - a.count);
   const shown = all.slice(0, options.top);
   const left = all.slice(shown.length);
   const others = left.reduce((sum, { count }) => sum + count, 0);
-  context.result({ groups: shown, other_items: others, scanned }, () => {
+  context.result({ summaries: shown, other_items: others, scanned }, () => {
     if (all.length === 0) return `no items among ${scanned}`;
-    const rows = shown.map((group) => [
-      group.count,
-      group.first_at,
-      group.last_at,
-      group.value === "" ? "(none)" : oneLine(group.value),
+    const rows = shown.map((summary) => [
+      summary.count,
+      summary.first_at,
+      summary.last_at,
+      summary.value === "" ? "(none)" : oneLine(summary.value),
     ]);
     const table = context.table(["items", "first", "last", options.by], rows);
     if (left.length === 0) return table;
-    return `${table}\n${counted(others, "item")} in ${counted(left.length, "other group")}`;
+    return `${table}\n${counted(others, "item")} with ${counted(left.length, "other value")}`;
   });
 }
 
-function add(groups: Map<string, ItemGroup>, group: ItemGroup): void {
-  const known = groups.get(group.value);
+function add(summaries: Map<string, ItemSummary>, summary: ItemSummary): void {
+  const known = summaries.get(summary.value);
   if (known === undefined) {
-    groups.set(group.value, group);
+    summaries.set(summary.value, summary);
     return;
   }
-  const { first_at } = group.first_at < known.first_at ? group : known;
-  const { last_at } = group.last_at > known.last_at ? group : known;
-  groups.set(group.value, { ...known, count: known.count + group.count, first_at, last_at });
+  const { first_at } = summary.first_at < known.first_at ? summary : known;
+  const { last_at } = summary.last_at > known.last_at ? summary : known;
+  summaries.set(summary.value, { ...known, count: known.count + summary.count, first_at, last_at });
 }
 
 interface GetOptions {

@@ -34,7 +34,7 @@ export const paths = {
   cancelTask: "/v1/tasks.cancel",
   listTasks: "/v1/tasks.list",
   findItems: "/v1/storage/items.find",
-  groupItems: "/v1/storage/items.groups",
+  summarizeItems: "/v1/storage/items.summarize",
   getItem: "/v1/storage/items.get",
   explainItem: "/v1/storage/items.explain",
   deleteItems: "/v1/storage/items.delete",

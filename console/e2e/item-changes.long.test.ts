@@ -160,14 +160,14 @@ function testDead(browser: () => ConsoleBrowser): void {
     await addTraffic(server);
     await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
     const { page, errors } = visitor;
-    await page.getByText("2 groups, 7 items").waitFor();
+    await page.getByText("2 reasons, 7 items").waitFor();
     // What the key may do is known later, and nothing is selected before.
-    await page.getByLabel("Select all groups").waitFor();
+    await page.getByLabel("Select all reasons").waitFor();
     for (const key of ["j", "x"]) await page.keyboard.press(key);
     await page.getByRole("button", { name: "Redrive…" }).click();
     await page.getByRole("button", { name: "Redrive 5 items" }).click();
     await said(page, /redriven: 5 items of orders-dead/);
-    await page.getByText("1 group, 2 items").waitFor();
+    await page.getByText("1 reason, 2 items").waitFor();
     await page.getByRole("region", { name: "Tasks" }).getByText("5 items done").waitFor();
     expect(errors).toEqual([]);
   });
@@ -197,7 +197,7 @@ function testDead(browser: () => ConsoleBrowser): void {
       .getByRole("row")
       .filter({ has: page.getByTitle(`${held?.items[0]?.id}`) });
     await heldRow.getByRole("img", { name: "leased: a redrive leaves it" }).waitFor();
-    await page.getByLabel("Select all groups").check();
+    await page.getByLabel("Select all reasons").check();
     const seven = page.getByRole("table", { name: "newest of the 7 selected" });
     await seven.locator("tbody th a").nth(4).waitFor();
     expect(await idsOf(seven)).toHaveLength(5);
@@ -212,7 +212,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("dead letters: a search for a rare group reports how many items it scanned", async () => {
+  test("dead letters: a search for a rare reason reports how many items it scanned", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit("about:blank");
@@ -238,8 +238,8 @@ function testDead(browser: () => ConsoleBrowser): void {
     await former.delete({ force: true });
     await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
     const { page, errors } = visitor;
-    await page.getByText("2 groups, 8 items").waitFor();
-    await page.getByLabel("Select all groups").check();
+    await page.getByText("2 reasons, 8 items").waitFor();
+    await page.getByLabel("Select all reasons").check();
     await page.getByRole("button", { name: "Redrive…" }).click();
     const plan = page.getByRole("dialog");
     await plan.getByRole("row", { name: "go to orders 7" }).waitFor();
@@ -257,19 +257,19 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(tasks).toMatchObject([
       {
         ...{ action: "redrive", matched: 8, per_second: 2 },
-        filter: { groups: { by: "reason", values: ["card_declined: order <n>", ""] } },
+        filter: { any_of: { by: "reason", values: ["card_declined: order <n>", ""] } },
       },
     ]);
     expect(errors).toEqual([]);
   });
 
-  test("dead letters: partial groups are drawn, with counts of at least", async () => {
+  test("dead letters: partial summaries are drawn, with counts of at least", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
     const gate = Promise.withResolvers<void>();
-    await page.route("**/v1/storage/items.groups", async (route) => {
+    await page.route("**/v1/storage/items.summarize", async (route) => {
       const isFirst = route.request().postDataJSON().pivot === "";
       if (!isFirst) await gate.promise;
       const response = await route.fetch({
@@ -279,35 +279,35 @@ function testDead(browser: () => ConsoleBrowser): void {
       await route.fulfill({ response, json: { ...reply, next_pivot: isFirst ? "0.0.7" : "" } });
     });
     await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
-    await page.getByText("2 groups, at least 7 items, 7 scanned so far…").waitFor();
+    await page.getByText("2 reasons, at least 7 items, 7 scanned so far…").waitFor();
     await page.getByRole("cell", { name: "5+" }).waitFor();
     gate.resolve();
-    await page.getByText("2 groups, 14 items, all scanned").waitFor();
+    await page.getByText("2 reasons, 14 items, all scanned").waitFor();
     await page.getByRole("cell", { name: "10", exact: true }).waitFor();
   });
 
-  test("dead letters: if a new look is refused, the refusal is above the groups", async () => {
+  test("dead letters: if a new look is refused, the refusal is above the summaries", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
     const { page } = visitor;
-    await page.getByText("2 groups, 7 items").waitFor();
+    await page.getByText("2 reasons, 7 items").waitFor();
     const refusal = { message: "the shard is down", reason: "" };
-    await page.route("**/v1/storage/items.groups", (route) =>
+    await page.route("**/v1/storage/items.summarize", (route) =>
       route.fulfill({ status: 400, json: refusal }),
     );
     await page.getByRole("button", { name: "refresh" }).click();
     const fault = page.getByRole("alert").filter({ hasText: refusal.message });
-    await fault.getByText("The groups could not be read.").waitFor();
-    await page.getByText("2 groups, 7 items").waitFor();
+    await fault.getByText("The items could not be summarized.").waitFor();
+    await page.getByText("2 reasons, 7 items").waitFor();
   });
 
-  test("tasks: a task of several groups is listed with its filter", async () => {
+  test("tasks: a task of several reasons is listed with its filter", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     const values = ["card_declined: order <n>", ""];
     await server.client.queue("orders-dead").redrive({
-      filter: { groups: { by: "reason", values }, attempts_min: 1 },
+      filter: { any_of: { by: "reason", values }, attempts_min: 1 },
       to_queue: "orders",
     });
     await using visitor = await browser().visit(`${server.consoleUrl}/dead`);
@@ -351,7 +351,7 @@ function testRoles(browser: () => ConsoleBrowser): void {
       expect(await page.getByRole("checkbox").count()).toBe(0);
     }
     await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
-    await page.getByText("2 groups, 7 items").waitFor();
+    await page.getByText("2 reasons, 7 items").waitFor();
     await page.getByText("key eyes: read only").waitFor();
     expect(await page.getByRole("button", { name: /Redrive|Delete/ }).count()).toBe(0);
     const reader = createClient({ url: server.url, apiKey: readKey });

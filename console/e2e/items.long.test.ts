@@ -34,7 +34,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
     ["/items?name=orders&state=dead", ".items th a"],
     ["/items?name=orders&kind=none", null],
     ["/items", null],
-    ["/dead?name=orders-dead", ".groups tbody .c-x input"],
+    ["/dead?name=orders-dead", ".summaries tbody .c-x input"],
     ["/dead", null],
   ] as const;
   test.each(pages)(
@@ -197,7 +197,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     expect(errors).toEqual([]);
   });
 
-  test("dead items: those of the queue in its dead queue, and a group links to its items", async () => {
+  test("dead items: those of the queue in its dead queue, and a reason links to its items", async () => {
     await using visitor = await browser().visit(
       `${server().consoleUrl}/items?name=orders&state=dead`,
     );
@@ -207,7 +207,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
       .getByRole("navigation", { name: "Of this queue" })
       .getByRole("link", { name: "Dead" })
       .click();
-    await page.getByText("2 groups, 7 items, all scanned").waitFor();
+    await page.getByText("2 reasons, 7 items, all scanned").waitFor();
     await page.getByRole("link", { name: "card_declined: order <n>" }).click();
     await page.waitForURL((url) => url.searchParams.get("reason") === "card_declined: order <n>");
     await page.getByText("5 match, of 7 scanned").waitFor();
@@ -223,18 +223,18 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await row.getByRole("cell", { name: "7", exact: true }).waitFor();
     expect((await row.getByRole("cell").allInnerTexts()).slice(0, 2)).toEqual(["orders", "7"]);
     await row.getByRole("link", { name: "orders-dead" }).click();
-    await page.getByText("2 groups, 7 items, all scanned").waitFor();
+    await page.getByText("2 reasons, 7 items, all scanned").waitFor();
     expect(errors).toEqual([]);
   });
 
   test("match count: a partial count has no difference since", async () => {
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
-    await page.route("**/v1/storage/items.groups", async (route) => {
+    await page.route("**/v1/storage/items.summarize", async (route) => {
       const response = await route.fetch();
       const reply = await response.json();
-      const groups = reply.groups.map((group: object) => ({ ...group, count: 1 }));
-      await route.fulfill({ response, json: { ...reply, groups, next_pivot: "0.0.9" } });
+      const summaries = reply.summaries.map((summary: object) => ({ ...summary, count: 1 }));
+      await route.fulfill({ response, json: { ...reply, summaries, next_pivot: "0.0.9" } });
     });
     const gate = Promise.withResolvers<void>();
     let looks = 0;
@@ -293,7 +293,7 @@ function testNames(browser: () => ConsoleBrowser, server: () => ConsoleServer): 
       await page.getByText("1 match, of 1 scanned").waitFor();
       expect(await page.locator("h1").textContent()).toBe(name);
       await page.goto(`${server().consoleUrl}/dead?${new URLSearchParams({ name })}`);
-      await page.getByText("1 group, 1 item, all scanned").waitFor();
+      await page.getByText("1 reason, 1 item, all scanned").waitFor();
       expect(await page.locator("h1").textContent()).toBe(name);
     }
     expect(await page.locator("img").count()).toBe(0);

@@ -232,7 +232,7 @@ function testSomeQueues(browser: () => ConsoleBrowser): void {
     await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
     const tasks = page.getByRole("region", { name: "Tasks" });
     await tasks.getByText("redrive").first().waitFor();
-    await page.locator(".groups tbody .c-x input").first().check();
+    await page.locator(".summaries tbody .c-x input").first().check();
     // It administers both queues of the task.
     expect(await tasks.getByRole("button").count()).toBe(1);
     await page.getByRole("button", { name: "Redrive…" }).click();
@@ -311,7 +311,7 @@ function testTaskWithoutKey(browser: () => ConsoleBrowser): void {
     const { page, calls } = visitor;
     await enter(page, adminKey);
     await live(page);
-    await page.locator(".groups tbody .c-x input").first().check();
+    await page.locator(".summaries tbody .c-x input").first().check();
     await page.getByRole("button", { name: "Redrive…" }).click();
     const plan = page.getByRole("dialog");
     await plan.getByRole("combobox").selectOption("orders");

@@ -60,7 +60,7 @@ const scenes: readonly Scene[] = [
       { name: "overview", path: at("/console"), ready: queueRows },
       { name: "queue", path: at("/console/queue?name=orders&shade=leased"), ready: "canvas" },
       { name: "items", path: leasedItem, ready: "[role=row], tbody tr" },
-      { name: "dead", path: deadQueue, ready: ".groups tbody input", act: chooseGroups },
+      { name: "dead", path: deadQueue, ready: ".summaries tbody input", act: chooseReasons },
       { name: "phone", path: at("/console"), ready: queueRows, size: phone },
     ],
   },
@@ -83,7 +83,7 @@ async function leasedItem(client: Client): Promise<string> {
   return `/console/items?${new URLSearchParams(query)}`;
 }
 
-/** One group is redriven while the next is open. */
+/** One reason is redriven while the next is open. */
 async function deadQueue(client: Client): Promise<string> {
   const queue_name = "orders-dead";
   const filter = { reason: "gateway timeout 504 after <n> ms" };
@@ -91,7 +91,7 @@ async function deadQueue(client: Client): Promise<string> {
   return `/console/dead?name=${queue_name}`;
 }
 
-async function chooseGroups(page: Page): Promise<void> {
+async function chooseReasons(page: Page): Promise<void> {
   for (const name of [/card_declined/, /no such account/]) {
     await page.getByRole("row", { name }).getByRole("checkbox").check();
   }

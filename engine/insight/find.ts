@@ -4,8 +4,13 @@
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Page, Read, Some, Span } from "../../stores/store.ts";
 import type { ItemState } from "../model/api.ts";
-import type { Group } from "../model/filter.ts";
-import { type Filter, type Grouping, groupOf, matcherOf } from "../model/filter.ts";
+import {
+  type Filter,
+  type ItemSummary,
+  matcherOf,
+  type SummaryField,
+  summaryValueOf,
+} from "../model/filter.ts";
 import { limits } from "../model/limits.ts";
 import type { MatchedItem, Result } from "../model/messages.ts";
 import { listed } from "../operations/list.ts";
@@ -38,7 +43,7 @@ export interface Find {
   /** Offset of the first one; absent = 0. */
   readonly payloadOffset?: number;
   /** Return counts by this property instead of items. */
-  readonly by?: Grouping;
+  readonly by?: SummaryField;
 }
 
 export const find: Operation<Find> = {
@@ -67,7 +72,7 @@ function pageOf(memory: Memory, request: Numbered<Find>): Page {
 function findOne(turn: Turn, request: Numbered<Find>): Result {
   const { slot, owner, aside, state, holder, limit, by, back } = request;
   if (turn.memory.rules.ownerAt(slot)?.queue.owner !== owner) {
-    return { ok: true, value: { kind: "found", scanned: 0, next: null, items: [], groups: [] } };
+    return { ok: true, value: { kind: "found", scanned: 0, next: null, items: [], summaries: [] } };
   }
   const partition = turn.memory.partition(slot);
   const pages = aside ? turn.readResult.scheduled : turn.readResult.items;
@@ -75,7 +80,7 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
   const page = pages.get(span.name) ?? { found: [], isAll: true };
   const isMeant = matcherOf(request.filter);
   const items: MatchedItem[] = [];
-  const groups = new Map<string, Group>();
+  const summaries = new Map<string, ItemSummary>();
   let scanned = 0;
   let last: number | null = null;
   for (const item of back === undefined ? page.found : backwards(page)) {
@@ -87,13 +92,13 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
     if (holder !== undefined && partition.held.get(item.seq)?.holder !== holder) continue;
     if (!isMeant(item, partition.idOf(item.seq), present === "leased")) continue;
     if (by === undefined) items.push(foundItem(partition, item, { present, request }));
-    else count(groups, item, { by, id: partition.idOf(item.seq) });
+    else count(summaries, item, { by, id: partition.idOf(item.seq) });
     if (items.length >= limit) break;
   }
   const isFull = items.length >= limit;
   const next = (back === undefined ? nextOn : nextBack)(span, { last, isFull, isAll: page.isAll });
   const value = { kind: "found", scanned, next } as const;
-  return { ok: true, value: { ...value, items, groups: [...groups.values()] } };
+  return { ok: true, value: { ...value, items, summaries: [...summaries.values()] } };
 }
 
 /** A page that was cut short lacks its last items. */
@@ -144,14 +149,14 @@ function foundItem(
 }
 
 function count(
-  groups: Map<string, Group>,
+  summaries: Map<string, ItemSummary>,
   item: Read<Item>,
-  { by, id }: { readonly by: Grouping; readonly id: string },
+  { by, id }: { readonly by: SummaryField; readonly id: string },
 ): void {
-  const value = groupOf(item, by);
-  const known = groups.get(value);
+  const value = summaryValueOf(item, by);
+  const known = summaries.get(value);
   const at = item.createdAt;
-  groups.set(value, {
+  summaries.set(value, {
     value,
     sampleId: known?.sampleId ?? id,
     count: (known?.count ?? 0) + 1,

@@ -120,7 +120,7 @@ test("find: the items that a client holds", async () => {
   const holders = ["anna", "anna", long.slice(0, limits.holderNameMax), "", ""];
   expect(all.map(({ holder }) => holder)).toEqual(holders);
   const request = { queue: "orders", pivot: "", filter: {}, by: "kind", holder: "anna" } as const;
-  const { found } = await bundle.run(() => bundle.engine.groupItems(request));
+  const { found } = await bundle.run(() => bundle.engine.summarizeItems(request));
   expect(found.map(({ count }) => count)).toEqual([2]);
   const scheduled = findIn(bundle, "orders", { holder: "anna", state: "scheduled" });
   const refused = "holder is invalid; only leased items have one, got it with state 'scheduled'";
@@ -272,9 +272,9 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("groups: a page has a bounded number of groups, and the next continues after them", async () => {
+test("summarize: a page has a bounded number of summaries, and the next continues after them", async () => {
   const bundle = await setupQueues();
-  const kinds = Array.from({ length: limits.groupsMax + 500 }, (_, kind) => ({
+  const kinds = Array.from({ length: limits.summariesMax + 500 }, (_, kind) => ({
     payload: "",
     kind: `${kind}`,
   }));
@@ -285,16 +285,16 @@ test("groups: a page has a bounded number of groups, and the next continues afte
   const pages: number[] = [];
   for (let pivot = "", isFirst = true; isFirst || pivot !== ""; isFirst = false) {
     const request = { queue: "orders", pivot, filter: {}, by: "kind" } as const;
-    const { found, nextPivot } = await bundle.run(() => bundle.engine.groupItems(request));
+    const { found, nextPivot } = await bundle.run(() => bundle.engine.summarizeItems(request));
     seen.push(...found.map(({ value }) => value));
     pages.push(found.length);
     pivot = nextPivot;
   }
-  expect(Math.max(...pages)).toBeLessThan(limits.groupsMax + limits.findTurnScanned);
+  expect(Math.max(...pages)).toBeLessThan(limits.summariesMax + limits.findTurnScanned);
   expect(new Set(seen).size).toBe(kinds.length);
 });
 
-test("groups: dead items by reason without numbers, largest group first", async () => {
+test("summarize: dead items by reason without numbers, largest count first", async () => {
   const { bundle } = await setupStates();
   const again = await bundle.lease("orders");
   const items = again.items.map(({ id }) => ({ id, retryAt: null, dead: true, reason: "timeout" }));
@@ -303,13 +303,15 @@ test("groups: dead items by reason without numbers, largest group first", async 
     bundle.engine.retry({ queue: "orders", partition: again.partition, items }),
   );
   const request = { queue: "dead", pivot: "", filter: {}, by: "reason" } as const;
-  const { found, scanned, nextPivot } = await bundle.run(() => bundle.engine.groupItems(request));
+  const { found, scanned, nextPivot } = await bundle.run(() =>
+    bundle.engine.summarizeItems(request),
+  );
   expect({ scanned, nextPivot }).toEqual({ scanned: 3, nextPivot: "" });
   expect(found).toMatchObject([
     { value: "order <n>: no card", count: 2, firstAt: start, lastAt: start },
     { value: "timeout", count: 1, firstAt: start + second, lastAt: start + second },
   ]);
-  const byKind = await bundle.run(() => bundle.engine.groupItems({ ...request, by: "kind" }));
+  const byKind = await bundle.run(() => bundle.engine.summarizeItems({ ...request, by: "kind" }));
   expect(byKind.found.map(({ value, count }) => [value, count])).toEqual([
     ["k", 2],
     ["", 1],

@@ -10,13 +10,13 @@ import type { Clock } from "../model/clock.ts";
 import { formatDuration } from "../model/duration.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { lateLook, malformedId, noSuchItem, QueueError } from "../model/errors.ts";
-import type { Filter, Group } from "../model/filter.ts";
+import type { Filter, ItemSummary } from "../model/filter.ts";
 import { isId } from "../model/ids.ts";
 import { storedItem } from "../model/items.ts";
 import { limits } from "../model/limits.ts";
 import type { HistoryEvent, MatchedItem, Value } from "../model/messages.ts";
 import { priorities, priorityOf, slotFor } from "../model/priority.ts";
-import { checkFind, checkGroups, checkPayloadRange, refuse } from "../model/validate.ts";
+import { checkFind, checkPayloadRange, checkSummarize, refuse } from "../model/validate.ts";
 import type { Others } from "../others.ts";
 import type { Explained, HistoryPart, OtherShard } from "../relay/other-shard.ts";
 import type { Catalog } from "../state/catalog.ts";
@@ -137,8 +137,8 @@ export class Search {
     },
   ): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    const add = (groups: readonly Group[]): void => {
-      for (const { value, count } of groups) {
+    const add = (summaries: readonly ItemSummary[]): void => {
+      for (const { value, count } of summaries) {
         const origin = this.#options.catalog.targetOf(value) === null ? "" : value;
         counts.set(origin, (counts.get(origin) ?? 0) + count);
       }
@@ -152,13 +152,13 @@ export class Search {
   async #countAll(
     queue: LogicalQueue,
     criteria: Pick<Find, "filter" | "holder" | "state">,
-    add: (groups: readonly Group[]) => void,
+    add: (summaries: readonly ItemSummary[]) => void,
   ): Promise<void> {
     const walk: Walk = {
       request: { ...criteria, payloadHead: 0, by: "originQueue" },
       limit: Number.POSITIVE_INFINITY,
-      take({ groups }) {
-        add(groups);
+      take({ summaries }) {
+        add(summaries);
         return 0;
       },
     };
@@ -171,7 +171,7 @@ export class Search {
   async #countIn(
     { owner, spans, states }: Marks,
     criteria: Pick<Find, "filter" | "holder">,
-    add: (groups: readonly Group[]) => void,
+    add: (summaries: readonly ItemSummary[]) => void,
   ): Promise<void> {
     for (const { slot, aside, next: from, before } of spans) {
       const state = states.find((one) => (one === "scheduled") === aside) ?? null;
@@ -186,27 +186,27 @@ export class Search {
       } as const;
       for (let next: number | null = from; next !== null; ) {
         const found = await this.#ask({ ...request, ...span, from: next }, this.#timing());
-        add(found.groups);
+        add(found.summaries);
         next = found.next;
       }
     }
   }
 
-  async group(queue: LogicalQueue, request: api.GroupsRequest): Promise<api.Grouped> {
-    checkGroups(request);
+  async summarize(queue: LogicalQueue, request: api.SummarizeRequest): Promise<api.Summarized> {
+    checkSummarize(request);
     const { filter, by, top } = request;
-    const groups = new Map<string, Group>();
+    const summaries = new Map<string, ItemSummary>();
     const walk: Walk = {
       request: { filter, ...holderFilter(request), payloadHead: 0, by },
-      limit: limits.groupsMax,
+      limit: limits.summariesMax,
       take(found) {
-        const before = groups.size;
-        for (const group of found.groups) addGroup(groups, group);
-        return groups.size - before;
+        const before = summaries.size;
+        for (const summary of found.summaries) addSummary(summaries, summary);
+        return summaries.size - before;
       },
     };
     const ended = await this.#walk(queue, request, walk);
-    const all = [...groups.values()].sort((a, b) => b.count - a.count);
+    const all = [...summaries.values()].sort((a, b) => b.count - a.count);
     const found = all.slice(0, top);
     const others = all.slice(found.length).reduce((sum, { count }) => sum + count, 0);
     return { found, others, ...ended };
@@ -510,17 +510,17 @@ function readLines(queue: LogicalQueue, pivot: string) {
   });
 }
 
-function addGroup(groups: Map<string, Group>, group: Group): void {
-  const known = groups.get(group.value);
+function addSummary(summaries: Map<string, ItemSummary>, summary: ItemSummary): void {
+  const known = summaries.get(summary.value);
   if (known === undefined) {
-    groups.set(group.value, group);
+    summaries.set(summary.value, summary);
     return;
   }
-  groups.set(group.value, {
+  summaries.set(summary.value, {
     ...known,
-    count: known.count + group.count,
-    firstAt: Math.min(known.firstAt, group.firstAt),
-    lastAt: Math.max(known.lastAt, group.lastAt),
+    count: known.count + summary.count,
+    firstAt: Math.min(known.firstAt, summary.firstAt),
+    lastAt: Math.max(known.lastAt, summary.lastAt),
   });
 }
 

@@ -4,7 +4,7 @@
 
 import { seriesNames, shardSeriesNames } from "../insight/series.ts";
 import type * as api from "../model/api.ts";
-import { type Filter, groupings, type InGroups } from "../model/filter.ts";
+import { type AnyOf, type Filter, summaryFields } from "../model/filter.ts";
 import type { Headers } from "../model/headers.ts";
 import type { Past } from "../model/provenance.ts";
 import {
@@ -42,8 +42,8 @@ const past = object<Past>({
   createdAt: optional(instant),
   redriven: optional(number),
 });
-const grouping = word(...groupings);
-const inGroups = object<InGroups>({ by: grouping, values: list(text) });
+const summaryField = word(...summaryFields);
+const anyOf = object<AnyOf>({ by: summaryField, values: list(text) });
 const filter = object<Filter>({
   kind: optional(text),
   reference: optional(text),
@@ -55,7 +55,7 @@ const filter = object<Filter>({
   createdBefore: optional(instant),
   redrivenMax: optional(number),
   payloadContains: optional(text),
-  groups: optional(inGroups),
+  anyOf: optional(anyOf),
 });
 const searched = {
   queue: text,
@@ -245,9 +245,9 @@ export const requests = {
     holder: optional(text),
     reason: optional(text),
   }),
-  groupItems: object<api.GroupsRequest>({
+  summarizeItems: object<api.SummarizeRequest>({
     ...searched,
-    by: grouping,
+    by: summaryField,
     top: optional(number),
   }),
   deleteItems: object<api.DeleteItemsRequest>({ ...held, ...guard }),

@@ -4,7 +4,7 @@
 
 import type { Payload } from "../../stores/item.ts";
 import type { Pause, QueueDefinition } from "../../stores/queue.ts";
-import type { Filter, Group, Grouping } from "./filter.ts";
+import type { Filter, ItemSummary, SummaryField } from "./filter.ts";
 import type { Headers } from "./headers.ts";
 import type { Histogram } from "./histogram.ts";
 import type { Past } from "./provenance.ts";
@@ -543,14 +543,14 @@ export interface PayloadRange {
   readonly payloadLimit?: number;
 }
 
-export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead" | "order"> {
-  readonly by: Grouping;
-  /** The most groups per page, largest first; absent = all. */
+export interface SummarizeRequest extends Omit<FindRequest, "limit" | "payloadHead" | "order"> {
+  readonly by: SummaryField;
+  /** The most summaries per page, largest count first; absent = all. */
   readonly top?: number;
 }
 
-export interface Grouped extends Found<Group> {
-  /** Items in groups that `top` left out. */
+export interface Summarized extends Found<ItemSummary> {
+  /** Items in summaries that `top` left out. */
   readonly others: number;
 }
 
@@ -930,7 +930,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
   /** Items that match a filter; examines at most 100,000 per call. */
   findItems(request: FindRequest): Promise<Found<FoundItem>>;
   /** Like `findItems`, but counts the items by what they have in common. */
-  groupItems(request: GroupsRequest): Promise<Grouped>;
+  summarizeItems(request: SummarizeRequest): Promise<Summarized>;
   /**
    * Moves ready items back to the queues they came from, as new items that keep their `past`.
    * Returns once it is certain to be done; the task does it, also across restarts.

@@ -4,16 +4,18 @@
 import type { Item } from "../../stores/item.ts";
 import { type Past, readPast } from "./provenance.ts";
 
-export const groupings = ["reason", "death", "kind", "originQueue"] as const;
-export type Grouping = (typeof groupings)[number];
+export const summaryFields = ["reason", "death", "kind", "originQueue"] as const;
+export type SummaryField = (typeof summaryFields)[number];
 
-export interface InGroups {
-  readonly by: Grouping;
-  /** Results of `groupOf`; a reason stands for its class. */
+/** Matches items that have any of several values of one field. */
+export interface AnyOf {
+  readonly by: SummaryField;
+  /** Results of `summaryValueOf`; a reason stands for its class. */
   readonly values: readonly string[];
 }
 
-export interface Group {
+/** The items that have one value of a field. */
+export interface ItemSummary {
   readonly value: string;
   readonly count: number;
   /** When the first and the last of them entered the queue. */
@@ -39,7 +41,7 @@ export interface Filter {
   readonly redrivenMax?: number;
   /** UTF-8 text that the payload contains. */
   readonly payloadContains?: string;
-  readonly groups?: InGroups;
+  readonly anyOf?: AnyOf;
 }
 
 export type FilteredItem = Pick<
@@ -51,11 +53,11 @@ export type FilteredItem = Pick<
 export type Matcher = (item: FilteredItem, id: string, isLeased: boolean) => boolean;
 
 export function matcherOf(filter: Filter): Matcher {
-  const { kind, reference, payloadContains, groups } = filter;
+  const { kind, reference, payloadContains, anyOf } = filter;
   const reason = filter.reason === undefined ? undefined : reasonClass(filter.reason);
   const needle = payloadContains === undefined ? null : Buffer.from(payloadContains);
   const values =
-    groups && new Set(groups.by === "reason" ? groups.values.map(reasonClass) : groups.values);
+    anyOf && new Set(anyOf.by === "reason" ? anyOf.values.map(reasonClass) : anyOf.values);
   return (item, id, isLeased) => {
     if (kind !== undefined && item.kind !== kind) return false;
     if (reference !== undefined && item.reference !== reference) return false;
@@ -68,14 +70,17 @@ export function matcherOf(filter: Filter): Matcher {
       (past.attempts ?? item.attempts + Number(isLeased)) >= (filter.attemptsMin ?? 0) &&
       (past.createdAt ?? item.createdAt) < (filter.createdBefore ?? Number.POSITIVE_INFINITY) &&
       (past.redriven ?? 0) <= (filter.redrivenMax ?? Number.POSITIVE_INFINITY) &&
-      (groups === undefined || values?.has(groupOf(item, groups.by)) === true) &&
+      (anyOf === undefined || values?.has(summaryValueOf(item, anyOf.by)) === true) &&
       (needle === null || Buffer.from(item.payload as Uint8Array).includes(needle))
     );
   };
 }
 
-/** The value by which items are grouped. */
-export function groupOf({ kind, past }: Pick<Item, "kind" | "past">, by: Grouping): string {
+/** The value of the field by which items are summarized. */
+export function summaryValueOf(
+  { kind, past }: Pick<Item, "kind" | "past">,
+  by: SummaryField,
+): string {
   const { reason = "", death = "", queue = "" } = readPast(past);
   switch (by) {
     case "reason":

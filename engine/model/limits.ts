@@ -99,8 +99,8 @@ export const limits = {
   waitingLeasesMax: 10_000,
   /** Items that a find examines per call. */
   findScannedMax: 100_000,
-  /** Groups per page; each may carry a reason of 1 kB. */
-  groupsMax: 1_000,
+  /** Summaries per page; each may carry a reason of 1 kB. */
+  summariesMax: 1_000,
   /** Items that a find examines per turn. */
   findTurnScanned: 100,
   findItemsMax: 1_000,
@@ -109,8 +109,8 @@ export const limits = {
   payloadRangeMax: 2_147_483_647,
   /** Bytes of one text in a filter. */
   filterBytesMax: 2_048,
-  /** Groups that a filter names: as many as a page offers for selection. */
-  filterGroupsMax: 200,
+  /** Values of one field in a filter: as many as the console offers for selection. */
+  filterValuesMax: 200,
   /** A count in a filter: an `int32` in protobuf. */
   filterCountMax: 2_147_483_647,
   expectMax: 2_147_483_647,

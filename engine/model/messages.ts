@@ -13,7 +13,7 @@ import type {
   QueueCounters,
 } from "./api.ts";
 import type { Failure } from "./errors.ts";
-import type { Group } from "./filter.ts";
+import type { ItemSummary } from "./filter.ts";
 import type { Observations } from "./histogram.ts";
 import type { Rules } from "./lifecycle.ts";
 
@@ -141,7 +141,7 @@ export type Value =
       readonly scanned: number;
       readonly next: number | null;
       readonly items: readonly MatchedItem[];
-      readonly groups: readonly Group[];
+      readonly summaries: readonly ItemSummary[];
     }
   | { readonly kind: "task"; readonly text: string }
   | { readonly kind: "ahead"; readonly count: number; readonly isAll: boolean }

@@ -5,7 +5,6 @@ import type { Pause } from "../../stores/queue.ts";
 import type {
   ClearRequest,
   FindRequest,
-  GroupsRequest,
   ImportItem,
   ItemState,
   LeaseRequest,
@@ -16,6 +15,7 @@ import type {
   Repair,
   RepairRequest,
   RetryItem,
+  SummarizeRequest,
   TaskRequest,
   TransactRequest,
 } from "./api.ts";
@@ -337,12 +337,12 @@ function checkFilter(filter: Filter): void {
       checkLength(name, byteLength(value), limits.filterBytesMax);
     } else {
       const { values } = value;
-      if (values.length === 0) refuse("groups is invalid; cannot be empty");
-      checkBatch("groups", values.length, {
+      if (values.length === 0) refuse("values is invalid; cannot be empty");
+      checkBatch("values", values.length, {
         name: "the most of one filter",
-        max: limits.filterGroupsMax,
+        max: limits.filterValuesMax,
       });
-      for (const one of values) checkLength("groups", byteLength(one), limits.filterBytesMax);
+      for (const one of values) checkLength("values", byteLength(one), limits.filterBytesMax);
     }
   }
 }
@@ -367,9 +367,9 @@ export function checkFind(request: FindRequest): void {
   checkFilter(filter);
 }
 
-export function checkGroups({ top = 1, ...request }: GroupsRequest): void {
+export function checkSummarize({ top = 1, ...request }: SummarizeRequest): void {
   checkFind({ ...request, limit: 1 });
-  checkWithin("top", top, { min: 1, max: limits.groupsMax });
+  checkWithin("top", top, { min: 1, max: limits.summariesMax });
 }
 
 /** `payloadBytes`: of the whole payload, once known. */

@@ -1,8 +1,8 @@
 // I21: a find returns the same items as a filter over a list of all items, with pages of any size.
-// Groups have the same counts as that list.
+// Summaries have the same counts as that list.
 
 import type { FindRequest, FoundItem, ItemState, StoredItem } from "../model/api.ts";
-import type { Group, Grouping } from "../model/filter.ts";
+import type { ItemSummary, SummaryField } from "../model/filter.ts";
 import { Violation } from "./auditor.ts";
 import type { WorldParts } from "./world-parts.ts";
 
@@ -16,15 +16,15 @@ interface SearchCase {
 }
 
 const states: readonly ItemState[] = ["ready", "leased", "scheduled"];
-const groupings: readonly Grouping[] = ["reason", "death", "kind", "originQueue"];
+const summaryFields: readonly SummaryField[] = ["reason", "death", "kind", "originQueue"];
 
 function stateOf({ isLeased, enqueueAt }: StoredItem): ItemState {
   if (enqueueAt !== null) return "scheduled";
   return isLeased ? "leased" : "ready";
 }
 
-/** The group of an item. The reasons of a world are `why` and an id, or none. */
-function valueBy({ kind, past = {} }: StoredItem, by: Grouping): string {
+/** The value by which an item is summarized. The reasons of a world are `why` and an id, or none. */
+function valueBy({ kind, past = {} }: StoredItem, by: SummaryField): string {
   const { reason = "", death = "", queue = "" } = past;
   const values = { kind, death, originQueue: queue };
   return by === "reason" ? reason.replace(/^why .*/, "why <id>") : values[by];
@@ -76,7 +76,7 @@ export async function checkFinds(
   for (const one of searchCasesFor(listed.at(listed.length / 2))) {
     await checkFound(world, queue, { ...one, listed });
   }
-  for (const by of groupings) await checkGroups(world, { queue, by, listed });
+  for (const by of summaryFields) await checkSummaries(world, { queue, by, listed });
   await checkHolders(world, queue, listed);
 }
 
@@ -139,24 +139,24 @@ function inOrderOfFind(a: FoundItem, b: FoundItem): number {
   return a.partition - b.partition || b.priority - a.priority || inOrderOfList(a, b);
 }
 
-async function checkGroups(
+async function checkSummaries(
   { bundle, situations }: WorldParts,
   what: {
     readonly queue: string;
-    readonly by: Grouping;
+    readonly by: SummaryField;
     readonly listed: readonly StoredItem[];
   },
 ): Promise<void> {
   const { queue, by, listed } = what;
   const request = { queue, by, filter: {}, pivot: "" };
-  const { found } = await bundle.run(() => bundle.engine.groupItems(request));
+  const { found } = await bundle.run(() => bundle.engine.summarizeItems(request));
   const meant = Map.groupBy(listed, (item) => valueBy(item, by));
-  const isRight = ({ value, count, firstAt, lastAt, sampleId }: Group): boolean => {
+  const isRight = ({ value, count, firstAt, lastAt, sampleId }: ItemSummary): boolean => {
     const items = meant.get(value) ?? [];
     const created = items.map(({ createdAt }) => createdAt);
-    const isInGroup = items.some(({ id }) => id === sampleId);
+    const isSampleRight = items.some(({ id }) => id === sampleId);
     const hasTimes = Math.min(...created) === firstAt && Math.max(...created) === lastAt;
-    return items.length === count && isInGroup && hasTimes;
+    return items.length === count && isSampleRight && hasTimes;
   };
   const values = new Set(found.map(({ value }) => value));
   if (values.size !== meant.size || found.length !== meant.size || !found.every(isRight)) {
@@ -164,7 +164,7 @@ async function checkGroups(
     const reported = JSON.stringify(found);
     throw new Violation("I21", `${queue} by ${by} is ${reported}, expected ${counted}`);
   }
-  if (found.length > 1) situations.reached("items are in several groups");
+  if (found.length > 1) situations.reached("items have several summaries");
 }
 
 /** A find by holder returns the items of that client, and no others. */

@@ -124,7 +124,7 @@ export const situationNames = [
   "a history has lost its beginning",
   "a history leads into a dead queue",
   "a search takes several pages",
-  "items are in several groups",
+  "items have several summaries",
   "items are found by their holder",
   "a task is done",
   "it is unknown whether a task has begun",

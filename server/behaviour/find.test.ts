@@ -1,4 +1,4 @@
-// Finding, grouping, reading and explaining items through the app; their origin and their failures.
+// Finding, summarizing, reading and explaining items through the app; their origin and their failures.
 
 import { expect, test } from "bun:test";
 import { type OperationId, operations, type RequestOf } from "../../openapi/operations.ts";
@@ -114,11 +114,11 @@ const filters: readonly [RequestOf<"findItems">["filter"], string[]][] = [
   [{ created_before: instant(start) }, []],
   [{ created_before: null }, ["card 1", "card 2", "timeout"]],
   [{ redriven_max: 0 }, ["card 1", "card 2", "timeout"]],
-  [{ groups: { by: "reason", values: ["order 9: no card", "none"] } }, ["card 1", "card 2"]],
-  [{ groups: { by: "origin_queue", values: ["none", "orders"] } }, ["card 1", "card 2", "timeout"]],
-  [{ groups: { by: "death", values: ["failed", "expired"] } }, []],
-  [{ groups: { by: "kind", values: [""] } }, []],
-  [{ groups: { by: "kind", values: ["charge"] }, payload_contains: "1" }, ["card 1"]],
+  [{ any_of: { by: "reason", values: ["order 9: no card", "none"] } }, ["card 1", "card 2"]],
+  [{ any_of: { by: "origin_queue", values: ["none", "orders"] } }, ["card 1", "card 2", "timeout"]],
+  [{ any_of: { by: "death", values: ["failed", "expired"] } }, []],
+  [{ any_of: { by: "kind", values: [""] } }, []],
+  [{ any_of: { by: "kind", values: ["charge"] }, payload_contains: "1" }, ["card 1"]],
   [{ reference: "" }, ["card 1", "card 2", "timeout"]],
   [{ reason: "" }, []],
 ];
@@ -151,13 +151,16 @@ test("find: pages together equal the whole, of one partition or of all", async (
   expect(one).toEqual(all.filter(({ partition }) => partition === 1));
 });
 
-test("groups: counts per reason, largest first, with instants and a sample", async () => {
+test("summarize: counts per reason, largest first, with instants and a sample", async () => {
   const { app } = await setup();
   await using _ = app;
   const at = instant(start + minute);
-  const { groups, scanned, next_pivot } = await app.ok("groupItems", { ...dead, by: "reason" });
-  expect({ groups, scanned, next_pivot }).toEqual({
-    groups: [
+  const { summaries, scanned, next_pivot } = await app.ok("summarizeItems", {
+    ...dead,
+    by: "reason",
+  });
+  expect({ summaries, scanned, next_pivot }).toEqual({
+    summaries: [
       { value: card, count: 2, first_at: at, last_at: at, sample_id: expect.any(String) },
       {
         value: "timed out after <n>s",
@@ -169,21 +172,21 @@ test("groups: counts per reason, largest first, with instants and a sample", asy
     ],
     ...{ scanned: 3, next_pivot: "" },
   });
-  const [sample] = await found(app, { ...dead, filter: { reason: groups[0]?.value ?? "" } });
-  expect(sample?.id).toBe(groups[0]?.sample_id);
-  const by = async (body: RequestOf<"groupItems">) =>
-    (await app.ok("groupItems", body)).groups.map(({ value, count }) => [value, count]);
+  const [sample] = await found(app, { ...dead, filter: { reason: summaries[0]?.value ?? "" } });
+  expect(sample?.id).toBe(summaries[0]?.sample_id);
+  const by = async (body: RequestOf<"summarizeItems">) =>
+    (await app.ok("summarizeItems", body)).summaries.map(({ value, count }) => [value, count]);
   expect(await by({ ...dead, by: "death" })).toEqual([["rejected", 3]]);
   expect(await by({ ...dead, by: "origin_queue" })).toEqual([["orders", 3]]);
   expect(await by({ ...orders, by: "kind", state: "ready" })).toEqual([["", 3]]);
 });
 
-test("groups: at most top, and the number of items in the others", async () => {
+test("summarize: at most top, and the number of items in the others", async () => {
   const { app } = await setup();
   await using _ = app;
   const most = async (top: number | null) => {
-    const reply = await app.ok("groupItems", { ...dead, by: "reason", top } as never);
-    return [reply.groups.map(({ value }) => value), reply.other_items];
+    const reply = await app.ok("summarizeItems", { ...dead, by: "reason", top } as never);
+    return [reply.summaries.map(({ value }) => value), reply.other_items];
   };
   const all = [card, "timed out after <n>s"];
   expect(await most(1)).toEqual([[card], 1]);
@@ -233,8 +236,8 @@ test("find: items by holder; items that are not leased have none", async () => {
   const items = await found(app, { ...orders, holder: "holder" });
   expect(items.map(({ state, kind }) => [state, kind])).toEqual([["leased", "charge"]]);
   expect(await found(app, { ...orders, holder: "none" })).toEqual([]);
-  const { groups } = await app.ok("groupItems", { ...orders, by: "kind", holder: "holder" });
-  expect(groups.map(({ count }) => count)).toEqual([1]);
+  const { summaries } = await app.ok("summarizeItems", { ...orders, by: "kind", holder: "holder" });
+  expect(summaries.map(({ count }) => count)).toEqual([1]);
   const refused = await app.call("findItems", { ...orders, holder: "holder", state: "ready" });
   expect(plain(refused)).toMatchObject({ code: 400 });
 });
@@ -278,13 +281,18 @@ const rejected: readonly [OperationId, object, number, string][] = [
   ["findItems", { ...orders, limit: 0 }, 400, "limit"],
   ["findItems", { ...orders, limit: 1_001 }, 400, "limit"],
   [
-    "groupItems",
+    "summarizeItems",
     { ...orders, by: "kind", top: 0 },
     400,
     "top is invalid; expected 1 to 1000, got 0",
   ],
-  ["groupItems", { ...orders, by: "kind", top: 1_001 }, 400, "top is invalid; expected 1 to 1000"],
-  ["groupItems", { ...orders, by: "kind", top: 0.5 }, 400, "top is invalid"],
+  [
+    "summarizeItems",
+    { ...orders, by: "kind", top: 1_001 },
+    400,
+    "top is invalid; expected 1 to 1000",
+  ],
+  ["summarizeItems", { ...orders, by: "kind", top: 0.5 }, 400, "top is invalid"],
   [
     "findItems",
     { ...orders, payload_head: -1 },
@@ -347,15 +355,15 @@ const rejected: readonly [OperationId, object, number, string][] = [
     400,
     "filter is invalid; expected an object or null, got a list",
   ],
-  ["groupItems", { ...orders }, 400, "by is required"],
+  ["summarizeItems", { ...orders }, 400, "by is required"],
   [
-    "groupItems",
+    "summarizeItems",
     { ...orders, by: "payload" },
     400,
     "by is invalid; expected 'reason' or 'death' or 'kind' or 'origin_queue', got 'payload'",
   ],
-  ["groupItems", { ...orders, by: "kind", pivot: "x" }, 400, "pivot is invalid"],
-  ["groupItems", { queue_name: "none", by: "kind" }, 400, "queue does not exist"],
+  ["summarizeItems", { ...orders, by: "kind", pivot: "x" }, 400, "pivot is invalid"],
+  ["summarizeItems", { queue_name: "none", by: "kind" }, 400, "queue does not exist"],
   ["getItem", {}, 400, "id is required"],
   [
     "getItem",
@@ -425,8 +433,8 @@ const unset = (reply: object) =>
 test.each<[OperationId, (ids: readonly string[]) => object]>([
   ["findItems", () => ({ ...dead, filter: { reason: card, redriven_max: 0 }, limit: 1 })],
   ["findItems", () => ({ ...orders, partition: 0, state: "ready", limit: 9, payload_head: 3 })],
-  ["groupItems", () => ({ ...dead, by: "reason" })],
-  ["groupItems", () => ({ ...dead, by: "reason", top: 1 })],
+  ["summarizeItems", () => ({ ...dead, by: "reason" })],
+  ["summarizeItems", () => ({ ...dead, by: "reason", top: 1 })],
   ["explainItem", ([id]) => ({ id })],
 ])("%s in protobuf has the values of JSON", async (id, bodyOf) => {
   const { app, ids } = await setup();

@@ -319,25 +319,25 @@ const rejected: readonly [OperationId, object, number, string][] = [
   ["redrive", { ...dead, filter: { reason: long } }, 400, "reason is invalid"],
   [
     "redrive",
-    { ...dead, filter: { groups: { by: "reason", values: [] } } },
+    { ...dead, filter: { any_of: { by: "reason", values: [] } } },
     400,
-    "groups is invalid; cannot be empty",
+    "values is invalid; cannot be empty",
   ],
   [
     "redrive",
-    { ...dead, filter: { groups: { by: "kind", values: Array(201).fill("") } } },
+    { ...dead, filter: { any_of: { by: "kind", values: Array(201).fill("") } } },
     400,
-    "groups is invalid; ",
+    "values is invalid; ",
   ],
   [
     "redrive",
-    { ...dead, filter: { groups: { by: "kind", values: [long] } } },
+    { ...dead, filter: { any_of: { by: "kind", values: [long] } } },
     400,
-    "groups is invalid",
+    "values is invalid",
   ],
   [
     "redrive",
-    { ...dead, filter: { groups: { by: "id", values: [""] } } },
+    { ...dead, filter: { any_of: { by: "id", values: [""] } } },
     400,
     "by is invalid; expected 'reason' or",
   ],
@@ -384,8 +384,8 @@ test("redrive and tasks in protobuf: an expected zero is sent, an unset field is
   expect(await inProtobuf(app, "redrive", { ...dead, expect: 0 })).toMatchObject({
     ...{ code: 453, body: { reason: "count_changed" } },
   });
-  const groups = { by: "reason", values: ["none", "timeout"] };
-  const redrive = { ...dead, filter: { redriven_max: 0, groups } };
+  const any_of = { by: "reason", values: ["none", "timeout"] };
+  const redrive = { ...dead, filter: { redriven_max: 0, any_of } };
   const begun = await inProtobuf(app, "redrive", redrive);
   expect(begun).toMatchObject({ code: 200, body: { matched: 1 } });
   const task_id = String(begun.body["task_id"]);

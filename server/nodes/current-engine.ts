@@ -55,7 +55,7 @@ export class CurrentEngine implements Engine<string> {
   importItems: Of<"importItems"> = (request) => this.#engine.importItems(request);
   deleteItems: Of<"deleteItems"> = (request) => this.#engine.deleteItems(request);
   findItems: Of<"findItems"> = (request) => this.#engine.findItems(request);
-  groupItems: Of<"groupItems"> = (request) => this.#engine.groupItems(request);
+  summarizeItems: Of<"summarizeItems"> = (request) => this.#engine.summarizeItems(request);
   redrive: Of<"redrive"> = (request) => this.#engine.redrive(request);
   repair: Of<"repair"> = (request) => this.#engine.repair(request);
   listTasks: Of<"listTasks"> = (queue) => this.#engine.listTasks(queue);

@@ -7,13 +7,13 @@ import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
   findRequest,
   foundItem,
-  groupsRequest,
   importRequest,
   itemExplained,
-  itemGroup,
+  itemSummary,
   listRequest,
   payloadRange,
   storageItem,
+  summarizeRequest,
 } from "../wire/storage.ts";
 import { pageOf } from "./page.ts";
 import { decodeBody, done, queueCheck, type Routes } from "./route.ts";
@@ -22,7 +22,7 @@ type StorageRoutes = Routes<
   | "listItems"
   | "listScheduled"
   | "findItems"
-  | "groupItems"
+  | "summarizeItems"
   | "getItem"
   | "explainItem"
   | "importItems"
@@ -46,12 +46,12 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       return await pageOf(found, foundItem, { scanned, next_pivot: nextPivot });
     },
 
-    async groupItems(body) {
+    async summarizeItems(body) {
       const { queue_name } = body;
-      const request = decodeBody(queueCheck(engine, { queue_name }), () => groupsRequest(body));
-      const { found, others, scanned, nextPivot } = await engine.groupItems(request);
-      const groups = found.map(itemGroup);
-      return { groups, other_items: others, scanned, next_pivot: nextPivot };
+      const request = decodeBody(queueCheck(engine, { queue_name }), () => summarizeRequest(body));
+      const { found, others, scanned, nextPivot } = await engine.summarizeItems(request);
+      const summaries = found.map(itemSummary);
+      return { summaries, other_items: others, scanned, next_pivot: nextPivot };
     },
 
     async getItem(body, { identity }) {

@@ -135,8 +135,8 @@ test("dead queue in another shard: items die into it, and both queues count them
   ]);
   const shown = await twins.same("inspect", { queue_name: orders }, keyFor("read", orders));
   expect(shown.dead_letter).toBe(0);
-  const { groups } = await twins.all("groupItems", { queue_name: dead, by: "origin_queue" });
-  const counts = groups.map(({ value, count }) => [value, count]);
+  const { summaries } = await twins.all("summarizeItems", { queue_name: dead, by: "origin_queue" });
+  const counts = summaries.map(({ value, count }) => [value, count]);
   expect(counts).toEqual([
     [orders, 2],
     [invoices, 1],

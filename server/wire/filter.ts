@@ -1,12 +1,12 @@
 // Converts filters of items.
 
-import type { Filter, Grouping } from "../../engine/model/filter.ts";
+import type { Filter, SummaryField } from "../../engine/model/filter.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { given, instantNamed, instantText, isGiven, wordOf } from "./fields.ts";
 
 export function filterOf(filter: wire.ItemFilter | null | undefined): Filter {
   if (!isGiven(filter)) return {};
-  const { kind, reference, reason, groups } = filter;
+  const { kind, reference, reason, any_of } = filter;
   return given<Filter>({
     ...{ kind, reference, reason },
     originId: filter.origin_id,
@@ -16,31 +16,31 @@ export function filterOf(filter: wire.ItemFilter | null | undefined): Filter {
     attemptsMin: filter.attempts_min,
     redrivenMax: filter.redriven_max,
     payloadContains: filter.payload_contains || null,
-    groups: groups && { by: groupingOf(groups.by), values: groups.values },
+    anyOf: any_of && { by: summaryFieldOf(any_of.by), values: any_of.values },
   });
 }
 
-const groupings = {
+const summaryFields = {
   reason: "reason",
   death: "death",
   kind: "kind",
   origin_queue: "originQueue",
-} as const satisfies Record<string, Grouping>;
+} as const satisfies Record<string, SummaryField>;
 
-const groupingNames = Object.keys(groupings) as (keyof typeof groupings)[];
+const summaryFieldNames = Object.keys(summaryFields) as (keyof typeof summaryFields)[];
 
-export function groupingOf(by: string): Grouping {
-  return groupings[wordOf(by, "by", groupingNames)];
+export function summaryFieldOf(by: string): SummaryField {
+  return summaryFields[wordOf(by, "by", summaryFieldNames)];
 }
 
-function groupingText(by: Grouping): string {
-  return groupingNames.find((name) => groupings[name] === by) ?? by;
+function summaryFieldText(by: SummaryField): string {
+  return summaryFieldNames.find((name) => summaryFields[name] === by) ?? by;
 }
 
 export const deaths = ["failed", "expired", "rejected"] as const;
 
 export function filterText(filter: Filter): wire.ItemFilter {
-  const { kind, reference, death, reason, createdBefore, groups } = filter;
+  const { kind, reference, death, reason, createdBefore, anyOf } = filter;
   return given<wire.ItemFilter>({
     ...{ kind, reference, death, reason },
     origin_id: filter.originId,
@@ -49,6 +49,6 @@ export function filterText(filter: Filter): wire.ItemFilter {
     created_before: createdBefore === undefined ? null : instantText(createdBefore),
     redriven_max: filter.redrivenMax,
     payload_contains: filter.payloadContains,
-    groups: groups && { by: groupingText(groups.by), values: [...groups.values] },
+    any_of: anyOf && { by: summaryFieldText(anyOf.by), values: [...anyOf.values] },
   });
 }

@@ -1,14 +1,14 @@
 // Converts the requests and replies about stored items: lists, searches and imports.
 
 import type * as engine from "../../engine/model/api.ts";
-import type { Group } from "../../engine/model/filter.ts";
+import type { ItemSummary } from "../../engine/model/filter.ts";
 import type { Past } from "../../engine/model/provenance.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { mapInPieces } from "../http/body/pieces.ts";
 import { carried } from "./carried.ts";
 import { bytesOf, instantOf, instantText, instantTextOrNull, wordOf } from "./fields.ts";
-import { deaths, filterOf, groupingOf } from "./filter.ts";
+import { deaths, filterOf, summaryFieldOf } from "./filter.ts";
 
 export function listRequest(body: RequestOf<"listItems">): engine.ListRequest {
   return {
@@ -40,8 +40,8 @@ const orders = ["newest"] as const;
 const states = ["ready", "leased", "scheduled"] as const;
 
 function searched(
-  body: RequestOf<"groupItems" | "findItems">,
-): Omit<engine.GroupsRequest, "by" | "top"> {
+  body: RequestOf<"summarizeItems" | "findItems">,
+): Omit<engine.SummarizeRequest, "by" | "top"> {
   return {
     queue: body.queue_name,
     partition: body.partition ?? null,
@@ -52,9 +52,9 @@ function searched(
   };
 }
 
-export function groupsRequest(body: RequestOf<"groupItems">): engine.GroupsRequest {
+export function summarizeRequest(body: RequestOf<"summarizeItems">): engine.SummarizeRequest {
   const { by, top } = body;
-  return { ...searched(body), by: groupingOf(by), ...(top != null && { top }) };
+  return { ...searched(body), by: summaryFieldOf(by), ...(top != null && { top }) };
 }
 
 export async function importRequest(body: RequestOf<"importItems">): Promise<engine.ImportRequest> {
@@ -105,9 +105,9 @@ export function foundItem(item: engine.FoundItem): wire.FoundItem {
   return { queue_name, partition, state, holder, payload_bytes, ...storageItem(item) };
 }
 
-export function itemGroup({ value, count, ...group }: Group): wire.ItemGroup {
-  const [first_at, last_at] = [instantText(group.firstAt), instantText(group.lastAt)];
-  return { value, count, first_at, last_at, sample_id: group.sampleId };
+export function itemSummary({ value, count, ...summary }: ItemSummary): wire.ItemSummary {
+  const [first_at, last_at] = [instantText(summary.firstAt), instantText(summary.lastAt)];
+  return { value, count, first_at, last_at, sample_id: summary.sampleId };
 }
 
 export function itemExplained(explained: engine.ItemExplained): wire.ItemExplained {

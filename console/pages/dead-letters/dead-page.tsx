@@ -1,4 +1,4 @@
-// Dead items in groups with a common reason, kind or origin, and the changes that redrive or delete them.
+// Dead items by reason, kind, origin or cause of death, and the changes that redrive or delete them.
 
 import { type ReactNode, useState } from "react";
 import { Link, useSearchParams } from "react-router";
@@ -11,10 +11,10 @@ import { verbsFor } from "../items/changes/changes.ts";
 import { useVerbs, VerbButtons } from "../items/changes/verb-buttons.tsx";
 import { DeadQueueList } from "./dead-queue-list.tsx";
 import { useDeadQueues } from "./dead-queues.ts";
-import { GroupTable } from "./group-table.tsx";
 import { NewestItems } from "./newest-items.tsx";
+import { SummaryTable } from "./summary-table.tsx";
 import { TaskList } from "./task-list.tsx";
-import { filterOf, type Grouping, groupings, useGroups } from "./use-groups.ts";
+import { filterOf, type SummaryField, summaryFields, useSummaries } from "./use-summaries.ts";
 
 export function DeadPage(): ReactNode {
   const [query] = useSearchParams();
@@ -22,56 +22,62 @@ export function DeadPage(): ReactNode {
   return name === "" ? <DeadQueueList /> : <DeadQueuePage key={name} name={name} />;
 }
 
-const groupingIds = Object.keys(groupings) as readonly Grouping[];
+const summaryFieldIds = Object.keys(summaryFields) as readonly SummaryField[];
 const labels = Object.fromEntries(
-  groupingIds.map((id) => [id, groupings[id].title.toLowerCase()]),
-) as Record<Grouping, string>;
+  summaryFieldIds.map((id) => [id, summaryFields[id].title.toLowerCase()]),
+) as Record<SummaryField, string>;
 
 function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
   const [query, setQuery] = useSearchParams();
-  const by = groupingIds.find((one) => one === query.get("by")) ?? "reason";
-  const found = useGroups(name, by);
+  const by = summaryFieldIds.find((one) => one === query.get("by")) ?? "reason";
+  const { one, more } = summaryFields[by];
+  const found = useSummaries(name, by);
   const verbs = useVerbs(verbsFor("dead"), name);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const groups = (found.data?.groups ?? []).filter(({ value }) => chosen.has(value));
+  const summaries = (found.data?.summaries ?? []).filter(({ value }) => chosen.has(value));
   const mayChange = verbs !== null && verbs.length > 0;
   const isFound = found.data !== undefined || found.error !== null;
-  const setBy = (next: Grouping) => {
+  const setBy = (next: SummaryField) => {
     setChosen(new Set());
     setQuery({ name, by: next }, { replace: true });
   };
   return (
     <>
       <DeadHead name={name} by={by} onBy={setBy} />
-      <QueryFault of={found} what="The groups could not be read." />
+      <QueryFault of={found} what="The items could not be summarized." />
       <div className={verbs === null || mayChange ? "reasons" : undefined}>
-        <div className="groups">
-          <GroupTable
+        <div className="summaries">
+          <SummaryTable
             name={name}
             by={by}
             found={found}
             chosen={mayChange ? chosen : null}
             onChoose={setChosen}
           />
-          {mayChange && groups.length > 0 && (
-            <NewestItems name={name} by={by} groups={groups} isPart={found.data?.isPart ?? false} />
+          {mayChange && summaries.length > 0 && (
+            <NewestItems
+              name={name}
+              by={by}
+              summaries={summaries}
+              isPart={found.data?.isPart ?? false}
+            />
           )}
         </div>
         {mayChange && isFound && (
           <aside className="plan" aria-label="Changes">
             <p className="muted">
-              {groups.length > 0
-                ? `${plural(groups.length, "group", "groups")} selected. They are counted before anything changes.`
-                : "Select groups, with their boxes or with x, to redrive or delete their items."}
+              {summaries.length > 0
+                ? `${plural(summaries.length, one, more)} selected. The items are counted before anything changes.`
+                : `Select ${more}, with their boxes or with x, to redrive or delete the items.`}
             </p>
-            {groups.length > 0 && (
+            {summaries.length > 0 && (
               <div className="acts">
                 <VerbButtons
                   verbs={verbs}
                   targetNow={() => ({
                     queueName: name,
                     state: null,
-                    parts: [{ filter: filterOf(by, groups) }],
+                    parts: [{ filter: filterOf(by, summaries) }],
                   })}
                 />
               </div>
@@ -86,8 +92,8 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
 
 interface DeadHeadProps {
   readonly name: string;
-  readonly by: Grouping;
-  readonly onBy: (by: Grouping) => void;
+  readonly by: SummaryField;
+  readonly onBy: (by: SummaryField) => void;
 }
 
 function DeadHead({ name, by, onBy }: DeadHeadProps): ReactNode {
@@ -115,7 +121,7 @@ function DeadHead({ name, by, onBy }: DeadHeadProps): ReactNode {
         {takesFrom.length > 4 && ` and ${takesFrom.length - 4} more`}
         {data !== undefined && takesFrom.length === 0 && "no queue sends its dead items here"}
       </span>
-      <Segments legend="Group by" of={labels} chosen={by} onChoose={onBy} />
+      <Segments legend="Summarize by" of={labels} chosen={by} onChoose={onBy} />
     </PageHead>
   );
 }

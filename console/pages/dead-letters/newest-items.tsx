@@ -1,8 +1,8 @@
-// The newest items of the selected groups, to be read before a redrive or a delete.
+// The newest items of the selected values, to be read before a redrive or a delete.
 
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import type { FoundItem, ItemFilter, ItemGroup } from "../../../openapi/schemas.ts";
+import type { FoundItem, ItemFilter, ItemSummary } from "../../../openapi/schemas.ts";
 import { itemsAddress } from "../../addresses.ts";
 import { ask } from "../../api/call.ts";
 import { useFetched } from "../../api/use-query.ts";
@@ -14,7 +14,7 @@ import { type Column, Table } from "../../components/table/table.tsx";
 import { countText } from "../../format.ts";
 import { bytesOf, plainOf, textOf } from "../items/payload/payload.ts";
 import { itemsKey, shortId } from "../items/source.ts";
-import { filterOf, type Grouping, groupings } from "./use-groups.ts";
+import { filterOf, type SummaryField, summaryFields } from "./use-summaries.ts";
 
 const shownMax = 5;
 /** The beginning of each payload: more than fits a row. */
@@ -26,18 +26,18 @@ const linkedMax = 20;
 
 interface NewestItemsProps {
   readonly name: string;
-  readonly by: Grouping;
-  readonly groups: readonly ItemGroup[];
-  /** There may be more of each group. */
+  readonly by: SummaryField;
+  readonly summaries: readonly ItemSummary[];
+  /** There may be more of each. */
   readonly isPart: boolean;
 }
 
-export function NewestItems({ name, by, groups, isPart }: NewestItemsProps): ReactNode {
-  const newest = useNewest(name, filterOf(by, groups));
-  const count = groups.reduce((sum, group) => sum + group.count, 0);
+export function NewestItems({ name, by, summaries, isPart }: NewestItemsProps): ReactNode {
+  const newest = useNewest(name, filterOf(by, summaries));
+  const count = summaries.reduce((sum, summary) => sum + summary.count, 0);
   const { items, scanned = 0, isCut } = newest.data ?? {};
   const title = `newest of the ${isPart ? "at least " : ""}${countText(count)} selected`;
-  const values = groups.map(({ value }) => value);
+  const values = summaries.map(({ value }) => value);
   const isAwaited = items === undefined && newest.error === null;
   return (
     <Section
@@ -47,7 +47,7 @@ export function NewestItems({ name, by, groups, isPart }: NewestItemsProps): Rea
         values.length <= linkedMax && (
           <Link
             className="link end"
-            to={itemsAddress(name, { [groupings[by].param]: values, order: "newest" })}
+            to={itemsAddress(name, { [summaryFields[by].param]: values, order: "newest" })}
           >
             All of them
           </Link>

@@ -40,15 +40,15 @@ test.each([
   [{ reason: "", attempts_min: 0 }, "reason = none, attempts ≥ 0"],
   [{ payload_contains: "4711", origin_queue: "orders" }, "contains 4711, came from = orders"],
   [
-    { groups: { by: "reason", values: ["card_declined", ""] }, death: "failed" },
+    { any_of: { by: "reason", values: ["card_declined", ""] }, death: "failed" },
     "death = failed, reason = card_declined or none",
   ],
-  [{ groups: { by: "origin_queue", values: ["a", "b"] } }, "came from = a or b"],
+  [{ any_of: { by: "origin_queue", values: ["a", "b"] } }, "came from = a or b"],
 ] as const)("a filter in words: %j", (filter, text) => {
   expect(filterText(filter as ItemFilter)).toBe(text);
 });
 
-test("conditions: several values of one field are groups; of a second such field the first value counts", () => {
+test("conditions: several values of one field match any of them; of a second such field the first value counts", () => {
   const query = new URLSearchParams("reason=a&reason=&from=x&from=y&attempts=2&attempts=3");
   const conditions = conditionsIn(query);
   expect(conditions).toEqual([
@@ -57,6 +57,6 @@ test("conditions: several values of one field are groups; of a second such field
     { id: "from", value: "x" },
   ]);
   expect(requestedBy(conditions)).toEqual({
-    filter: { attempts_min: 2, groups: { by: "reason", values: ["a", ""] }, origin_queue: "x" },
+    filter: { attempts_min: 2, any_of: { by: "reason", values: ["a", ""] }, origin_queue: "x" },
   });
 });

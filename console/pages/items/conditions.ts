@@ -7,9 +7,9 @@ interface Field {
   readonly sign: string;
   readonly hint: string;
   /** Its name in a filter; absent: it is a part of the request beside the filter. */
-  readonly filter?: Exclude<keyof ItemFilter, "groups">;
-  /** Its name as a group, of which a filter takes several values. */
-  readonly group?: string;
+  readonly filter?: Exclude<keyof ItemFilter, "any_of">;
+  /** Its name in `any_of`, which takes several values of one field. */
+  readonly severalBy?: string;
   /** The value of a typed text that is not taken as it is; `null`: a fault. */
   readonly read?: (text: string, nowMs: number) => string | null;
   readonly expects?: string;
@@ -18,7 +18,7 @@ interface Field {
 const aCount = { read: count, expects: "a number" };
 
 const fields = {
-  kind: { label: "kind", sign: "=", hint: "order-placed", filter: "kind", group: "kind" },
+  kind: { label: "kind", sign: "=", hint: "order-placed", filter: "kind", severalBy: "kind" },
   reference: { label: "reference", sign: "=", hint: "account-4711", filter: "reference" },
   attempts: { label: "attempts", sign: "≥", hint: "2", filter: "attempts_min", ...aCount },
   before: {
@@ -31,7 +31,13 @@ const fields = {
   },
   holder: { label: "holder", sign: "=", hint: "worker-3" },
   partition: { label: "partition", sign: "=", hint: "0", ...aCount },
-  reason: { label: "reason", sign: "=", hint: "card_declined", filter: "reason", group: "reason" },
+  reason: {
+    label: "reason",
+    sign: "=",
+    hint: "card_declined",
+    filter: "reason",
+    severalBy: "reason",
+  },
   contains: { label: "contains", sign: "", hint: "4711", filter: "payload_contains" },
   origin: { label: "first id", sign: "=", hint: "27 characters", filter: "origin_id" },
   from: {
@@ -39,7 +45,7 @@ const fields = {
     sign: "=",
     hint: "orders",
     filter: "origin_queue",
-    group: "origin_queue",
+    severalBy: "origin_queue",
   },
   redriven: { label: "redriven", sign: "≤", hint: "0", filter: "redriven_max", ...aCount },
   death: {
@@ -47,7 +53,7 @@ const fields = {
     sign: "=",
     hint: "failed, expired or rejected",
     filter: "death",
-    group: "death",
+    severalBy: "death",
   },
 } as const satisfies Record<string, Field>;
 
@@ -68,7 +74,7 @@ export interface Condition {
 
 export function conditionsIn(query: URLSearchParams): readonly Condition[] {
   // A filter takes several values of one field.
-  const several = fieldIds.find((id) => fieldOf(id).group && query.getAll(id).length > 1);
+  const several = fieldIds.find((id) => fieldOf(id).severalBy && query.getAll(id).length > 1);
   return fieldIds.flatMap((id) => {
     const [value, ...others] = query.getAll(id);
     return value === undefined ? [] : [{ id, value, ...(id === several && { others }) }];
@@ -123,8 +129,8 @@ export function requestedBy(conditions: readonly Condition[]): ConditionRequest 
   const filter: Record<string, unknown> = {};
   const beside: { holder?: string; partition?: number } = {};
   for (const { id, value, others } of conditions) {
-    const { filter: name, group, read } = fieldOf(id);
-    if (others !== undefined) filter["groups"] = { by: group, values: [value, ...others] };
+    const { filter: name, severalBy, read } = fieldOf(id);
+    if (others !== undefined) filter["any_of"] = { by: severalBy, values: [value, ...others] };
     else if (name !== undefined) filter[name] = read === count ? Number(value) : value;
     else if (id === "holder") beside.holder = value;
     else beside.partition = Number(value);
@@ -133,11 +139,13 @@ export function requestedBy(conditions: readonly Condition[]): ConditionRequest 
 }
 
 /** A filter in the words of the filter line. */
-export function filterText({ groups, ...rest }: ItemFilter): string {
+export function filterText({ any_of: anyOf, ...rest }: ItemFilter): string {
   const texts = Object.entries(rest).map(([name, value]) =>
     conditionText(({ filter }) => filter === name, [value]),
   );
-  if (groups) texts.push(conditionText(({ group }) => group === groups.by, groups.values));
+  if (anyOf) {
+    texts.push(conditionText(({ severalBy }) => severalBy === anyOf.by, anyOf.values));
+  }
   return texts.join(", ");
 }
 

@@ -163,9 +163,9 @@ export function useCounted(source: Source | null): Counted | undefined {
   const request = source && requestOf(source);
   const read = async (signal: AbortSignal) => {
     const body = { ...(request ?? { queue_name: "" }), by: "death" } as const;
-    const reply = await ask("groupItems", body, { signal });
+    const reply = await ask("summarizeItems", body, { signal });
     return {
-      count: reply.groups.reduce((sum, { count }) => sum + count, 0),
+      count: reply.summaries.reduce((sum, { count }) => sum + count, 0),
       scanned: reply.scanned,
       isPart: reply.next_pivot !== "",
     };

@@ -88,12 +88,12 @@ export function useOwnDead({ name, deadQueue = "", total }: Owner) {
   const isShared = owners.length > 1 && (total ?? 0) > 0;
   const filter = { origin_queue: name };
   const body = { queue_name: deadQueue, by: "origin_queue", filter } as const;
-  const own = useQuery("groupItems", body, { everyMs, isEnabled: isShared, keepsLast: true });
+  const own = useQuery("summarizeItems", body, { everyMs, isEnabled: isShared, keepsLast: true });
   if (total === undefined || (deadQueue !== "" && queues.isPending)) {
     return { count: undefined, isPart: false, isSettled: false };
   }
   if (!isShared) return { count: total, isPart: false, isSettled: true };
-  const count = own.data?.groups.reduce((sum, group) => sum + group.count, 0);
+  const count = own.data?.summaries.reduce((sum, summary) => sum + summary.count, 0);
   const isPart = own.data !== undefined && own.data.next_pivot !== "";
   return { count, isPart, isSettled: !own.isPending };
 }

@@ -36,7 +36,7 @@ const meanings: Readonly<Record<string, fc.Arbitrary<string>>> = {
   name: queueName,
   dead_queue: fc.constantFrom("", "", "dead", "orders", "none"),
   request_timeout: fc.constantFrom<string>(...durations.good),
-  // For `clock.advance` and for groups.
+  // For `clock.advance` and for summaries.
   by: fc.constantFrom("1s", "30s", "10m", "reason", "death", "kind", "origin_queue"),
   state: fc.constantFrom("", "ready", "leased", "scheduled"),
   death: fc.constantFrom("", "failed", "expired", "rejected"),

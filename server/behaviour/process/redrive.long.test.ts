@@ -117,8 +117,8 @@ test("find, explain and redrive work on every thread of a server", async () => {
     expect((await post("storage/items.get", { id })).body).toMatchObject({ id, reason: "no card" });
     const explained = await post("storage/items.explain", { id: origin_id });
     expect(explained.body).toMatchObject({ item: { id } });
-    const grouped = await post("storage/items.groups", { ...queue, by: "reason" });
-    expect(grouped.body.groups).toMatchObject([{ value: "no card" }]);
+    const summarized = await post("storage/items.summarize", { ...queue, by: "reason" });
+    expect(summarized.body.summaries).toMatchObject([{ value: "no card" }]);
     const info = await post("tasks.info", { task_id });
     expect(info.body).toMatchObject({ ...queue, matched: 10 });
     expect((await post("tasks.list", {})).body.tasks).toHaveLength(1);

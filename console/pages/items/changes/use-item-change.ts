@@ -40,7 +40,7 @@ export function useItemChange(change: ItemChange, onDone: () => void) {
   const isSettled = options.to === change.options.to && options.limit === change.options.limit;
   const refresh = () => {
     refreshItems(client);
-    for (const name of ["explainItem", "groups", "listTasks"]) {
+    for (const name of ["explainItem", "summaries", "listTasks"]) {
       void client.invalidateQueries({ queryKey: [name] });
     }
     pollNow();

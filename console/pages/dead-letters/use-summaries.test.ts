@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { merged } from "./use-groups.ts";
+import { merged } from "./use-summaries.ts";
 
-const group = (value: string, count: number, day: number) => ({
+const summary = (value: string, count: number, day: number) => ({
   value,
   count,
   first_at: `2026-03-0${day}T00:00:00.000Z`,
@@ -9,8 +9,8 @@ const group = (value: string, count: number, day: number) => ({
   sample_id: `${value}-${day}`,
 });
 
-test("merged: groups of several pages with one value are one, the largest first", () => {
-  expect(merged([group("a", 2, 3), group("", 4, 1), group("a", 3, 2)])).toEqual([
+test("merged: summaries of several pages with one value are one, the largest first", () => {
+  expect(merged([summary("a", 2, 3), summary("", 4, 1), summary("a", 3, 2)])).toEqual([
     {
       value: "a",
       count: 5,
@@ -18,6 +18,6 @@ test("merged: groups of several pages with one value are one, the largest first"
       last_at: "2026-03-03T12:00:00.000Z",
       sample_id: "a-3",
     },
-    group("", 4, 1),
+    summary("", 4, 1),
   ]);
 });

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { Link, useNavigate } from "react-router";
-import type { ItemGroup } from "../../../openapi/schemas.ts";
+import type { ItemSummary } from "../../../openapi/schemas.ts";
 import { itemsAddress } from "../../addresses.ts";
 import { Button } from "../../components/button.tsx";
 import { Empty } from "../../components/empty.tsx";
@@ -8,12 +8,17 @@ import { Age, ClockTime } from "../../components/figures.tsx";
 import { type Column, selectColumn, Table } from "../../components/table/table.tsx";
 import { useRowKeys } from "../../components/table/use-row-keys.ts";
 import { countText, itemsText, plural } from "../../format.ts";
-import { type Grouping, type Groups, groupings, type useGroups } from "./use-groups.ts";
+import {
+  type Summaries,
+  type SummaryField,
+  summaryFields,
+  type useSummaries,
+} from "./use-summaries.ts";
 
-interface GroupTableProps {
+interface SummaryTableProps {
   readonly name: string;
-  readonly by: Grouping;
-  readonly found: ReturnType<typeof useGroups>;
+  readonly by: SummaryField;
+  readonly found: ReturnType<typeof useSummaries>;
   /** `null`: the key may change nothing, so nothing can be selected. */
   readonly chosen: ReadonlySet<string> | null;
   readonly onChoose: (chosen: ReadonlySet<string>) => void;
@@ -22,9 +27,9 @@ interface GroupTableProps {
 /** A longer table would not be an overview. */
 const shownMax = 200;
 
-export function GroupTable({ name, by, found, chosen, onChoose }: GroupTableProps): ReactNode {
+export function SummaryTable({ name, by, found, chosen, onChoose }: SummaryTableProps): ReactNode {
   const { data } = found;
-  const groups = (data?.groups ?? []).slice(0, shownMax);
+  const summaries = (data?.summaries ?? []).slice(0, shownMax);
   const toggle = (value: string) => {
     const next = new Set(chosen);
     if (!next.delete(value)) next.add(value);
@@ -33,73 +38,73 @@ export function GroupTable({ name, by, found, chosen, onChoose }: GroupTableProp
   const [cursor, setCursor] = useState<string | null>(null);
   const navigate = useNavigate();
   useRowKeys({
-    ids: groups.map(({ value }) => value),
+    ids: summaries.map(({ value }) => value),
     cursor,
     setCursor,
     onOpen: (value) => void navigate(addressOf(name, by, value)),
     onToggle: chosen === null ? undefined : toggle,
     onEscape: () => setCursor(null),
   });
-  const isEach = groups.length > 0 && groups.every(({ value }) => chosen?.has(value));
-  const select = selectColumn<ItemGroup>(
+  const isEach = summaries.length > 0 && summaries.every(({ value }) => chosen?.has(value));
+  const select = selectColumn<ItemSummary>(
     chosen && {
-      allLabel: "Select all groups",
+      allLabel: `Select all ${summaryFields[by].more}`,
       isAll: isEach,
-      onAll: () => onChoose(new Set(isEach ? [] : groups.map(({ value }) => value))),
-      nameOf: (group) => textOf(by, group),
+      onAll: () => onChoose(new Set(isEach ? [] : summaries.map(({ value }) => value))),
+      nameOf: (summary) => textOf(by, summary),
       isChosen: ({ value }) => chosen.has(value),
       onChoose: ({ value }) => toggle(value),
     },
   );
-  const lookOf = ({ value }: ItemGroup) =>
+  const lookOf = ({ value }: ItemSummary) =>
     [value === cursor && "cur", chosen?.has(value) && "sel"].filter(Boolean).join(" ");
   return (
-    <section aria-label="Groups">
+    <section aria-label="Summary">
       <Table
         className="table tall"
-        label={`Dead items by ${groupings[by].title.toLowerCase()}`}
+        label={`Dead items by ${summaryFields[by].title.toLowerCase()}`}
         columns={[select, ...columnsOf(name, by, data)]}
-        rows={groups}
+        rows={summaries}
         keyOf={({ value }) => value}
         ghostCount={data === undefined && found.error === null ? 4 : 0}
         rowLook={lookOf}
       />
-      {data !== undefined && groups.length === 0 && (
+      {data !== undefined && summaries.length === 0 && (
         <Empty glyph="idle">
           This queue has no dead items. Items arrive when their attempts are used up, when they
           expire, or when they are rejected.
         </Empty>
       )}
-      {data !== undefined && groups.length > 0 && <Under by={by} data={data} found={found} />}
+      {data !== undefined && summaries.length > 0 && <Under by={by} data={data} found={found} />}
     </section>
   );
 }
 
-function textOf(by: Grouping, { value }: ItemGroup): string {
-  return value === "" ? groupings[by].none : value;
+function textOf(by: SummaryField, { value }: ItemSummary): string {
+  return value === "" ? summaryFields[by].none : value;
 }
 
-function addressOf(name: string, by: Grouping, value: string): string {
-  return itemsAddress(name, { [groupings[by].param]: value });
+function addressOf(name: string, by: SummaryField, value: string): string {
+  return itemsAddress(name, { [summaryFields[by].param]: value });
 }
 
 function columnsOf(
   name: string,
-  by: Grouping,
-  data: Groups | undefined,
-): readonly Column<ItemGroup>[] {
+  by: SummaryField,
+  data: Summaries | undefined,
+): readonly Column<ItemSummary>[] {
   const { itemCount = 1, isPart = false } = data ?? {};
   return [
     {
-      title: groupings[by].title,
+      title: summaryFields[by].title,
       isHeading: true,
-      cell: (group) => (
+      cell: (summary) => (
         <Link
-          className={group.value === "" ? "cut muted" : "cut"}
-          title={textOf(by, group)}
-          to={addressOf(name, by, group.value)}
+          className={summary.value === "" ? "cut muted" : "cut"}
+          title={textOf(by, summary)}
+          to={addressOf(name, by, summary.value)}
         >
-          <bdi>{textOf(by, group)}</bdi>
+          <bdi>{textOf(by, summary)}</bdi>
         </Link>
       ),
     },
@@ -130,15 +135,16 @@ function columnsOf(
   ];
 }
 
-interface UnderProps extends Pick<GroupTableProps, "by" | "found"> {
-  readonly data: Groups;
+interface UnderProps extends Pick<SummaryTableProps, "by" | "found"> {
+  readonly data: Summaries;
 }
 
 function Under({ by, data, found }: UnderProps): ReactNode {
   return (
     <div className="under">
       <span role="status">
-        {plural(data.groups.length, "group", "groups")}, {data.isPart && "at least "}
+        {plural(data.summaries.length, summaryFields[by].one, summaryFields[by].more)},{" "}
+        {data.isPart && "at least "}
         {itemsText(data.itemCount)}, {scannedText(data)}
       </span>
       <span className="wide-only">
@@ -154,7 +160,7 @@ function Under({ by, data, found }: UnderProps): ReactNode {
   );
 }
 
-function scannedText({ isPart, isGathering, scanned }: Groups): string {
+function scannedText({ isPart, isGathering, scanned }: Summaries): string {
   if (!isPart) return "all scanned";
   if (isGathering) return `${countText(scanned)} scanned so far…`;
   return `of the first ${countText(scanned)} scanned`;
