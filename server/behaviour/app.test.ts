@@ -88,6 +88,7 @@ describe("operations", () => {
           kind: "k",
           encoding: "e",
           reference: "r",
+          priority: 0,
           attempts: 1,
           lease_deadline: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
           bytes: "/+8=",
@@ -159,6 +160,7 @@ describe("operations", () => {
       leased_max: 0,
       lease_rate: "",
       unique_for: "",
+      priority_aging: "60s",
       lease_paused: false,
       produce_paused: false,
       pause_reason: "",
@@ -342,7 +344,7 @@ describe("validation", () => {
     [
       "produce",
       { ...produced, items: [{ payload: "x" }] },
-      "items[0].payload is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key, headers",
+      "items[0].payload is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key, headers, priority",
     ],
     [
       "produce",
