@@ -237,6 +237,25 @@ test("list: pages in the order of ids show every item of all priorities once", a
   expect(shown).toEqual([...new Set(shown)].sort());
 });
 
+test("list: a page that is cut short because of its size leaves nothing out", async () => {
+  const bundle = await setupQueue();
+  const payload = "x".repeat(9_000_000);
+  for (const priority of [0, 0, 0, 0, 0, 1]) {
+    const request = { queue: "orders", requestTimeoutMs: minute, items: [{ payload, priority }] };
+    await bundle.run(() => bundle.engine.produce(request));
+  }
+  const shown: number[] = [];
+  for (let pivot = ""; ; ) {
+    const request = { queue: "orders", partition: 0, pivot, limit: 100 };
+    const page = await bundle.run(() => bundle.engine.listItems(request));
+    const fresh = page.filter(({ id }) => id !== pivot);
+    if (fresh.length === 0) break;
+    shown.push(...fresh.map(({ priority }) => priority));
+    pivot = fresh.at(-1)?.id ?? "";
+  }
+  expect(shown).toEqual([0, 0, 0, 0, 0, 1]);
+});
+
 test("find: from the highest priority to the lowest, page by page, and the newest first", async () => {
   const bundle = await setupQueue();
   await produce(bundle, "a", "b=5", "c=9", "d=5");

@@ -2336,7 +2336,7 @@ export type ItemFilter = Static<typeof ItemFilter>;
 const findPivot = Type.Optional(
   Type.String({
     description: 'The `next_pivot` of the previous page. Absent or `""`: from the start.',
-    examples: ["", "0.0.100000"],
+    examples: ["", "0.0.0.100000"],
   }),
 );
 
@@ -2422,7 +2422,7 @@ const scan = {
   next_pivot: text(102, {
     description:
       'The `pivot` of the next page; `""` = all items were scanned. A page can be empty without being the last.',
-    examples: ["0.0.100000"],
+    examples: ["0.0.0.100000"],
   }),
 };
 

@@ -39,7 +39,8 @@ export function addItems(program: Command): void {
     .addHelpText(
       "after",
       `
-Items of the highest priority come first. What an item has gained by waiting is not counted.`,
+Items of the highest priority come first. What an item has gained by waiting is not counted.
+Payloads are shown up to 64 KiB; \`holdfast items get\` shows a whole one.`,
     )
     .action(peek);
 

@@ -29,15 +29,16 @@ export const ahead: Operation<QueuePosition> = {
     const { held, priority } = memory.partition(slot);
     const { found = [], isAll = true } = readResult.marks.get(page(op)) ?? {};
     const count = found.reduce((sum, { seq }) => sum + (held.has(seq) ? 0 : 1), 0);
+    const value = { kind: "ahead", count, isAll } as const;
     const others = memory
       .partitionsAt(partitionSlot(slot))
       .filter((one) => one.priority !== priority && one.readyCount > 0);
     const agingMs = memory.rules.ownerAt(slot)?.queue.priorityAgingMs ?? never;
-    if (agingMs < never) {
-      return { ok: true, value: { kind: "ahead", count, isAll: isAll && others.length === 0 } };
+    if (agingMs < never && others.length > 0) {
+      return { ok: true, value: { ...value, hasOthers: true } };
     }
     const higher = others.filter((one) => one.priority > priority);
     const ahead = higher.reduce((sum, { readyCount }) => sum + readyCount, count);
-    return { ok: true, value: { kind: "ahead", count: ahead, isAll } };
+    return { ok: true, value: { ...value, count: ahead } };
   }),
 };

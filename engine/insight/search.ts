@@ -21,7 +21,7 @@ import type { Others } from "../others.ts";
 import type { Explained, HistoryPart, OtherShard } from "../relay/other-shard.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { HistoryOf } from "../state/history.ts";
-import type { LogicalQueue } from "../state/queue.ts";
+import { itemsIn, type LogicalQueue } from "../state/queue.ts";
 import type { Marks } from "../tasks/task.ts";
 import type { Timing } from "../turn/inbox.ts";
 import { type Shard, succeeded } from "../turn/shard.ts";
@@ -317,15 +317,16 @@ export class Search {
     if (present === null) return null;
     const { item, at, seq } = present;
     const isReady = item.state === "ready";
-    const { count, isAll } = isReady ? await this.#ahead(at, seq) : { count: 0, isAll: true };
+    const ahead: Ahead = isReady ? await this.#ahead(at, seq) : { count: 0, isAll: true };
     const why = reasonsOf(item, {
       ...at,
       id: askedId,
       now: this.#options.clock.now(),
-      ahead: { count, isAll },
+      ahead,
       held: isReady ? this.#blockers(at.queue) : [],
     });
-    return { id: askedId, item, ahead: count, isAheadExact: isAll, why };
+    const isAheadExact = ahead.isAll && !ahead.hasOthers;
+    return { id: askedId, item, ahead: ahead.count, isAheadExact, why };
   }
 
   /** Why ready items of a queue are not leased, as sentences. */
@@ -475,12 +476,12 @@ function* positions(
 }
 
 function allPositions(queue: LogicalQueue, from: number, only: number | null): Position[] {
-  const falling = queue.levels.priorities.sort((a, b) => b - a);
-  return placesFrom(queue, from, only).flatMap((place) =>
-    falling.flatMap((priority) =>
-      [false, true].map((aside) => ({ place, slot: slotFor(place.slot, priority), aside })),
-    ),
-  );
+  return placesFrom(queue, from, only).flatMap((place) => {
+    const counts = queue.countsOf(place).filter(({ slot }) => slot !== place.slot);
+    const used = counts.filter((one) => itemsIn(one) > 0).map(({ slot }) => slot);
+    const falling = [place.slot, ...used].sort((a, b) => b - a);
+    return falling.flatMap((slot) => [false, true].map((aside) => ({ place, slot, aside })));
+  });
 }
 
 function placesFrom(queue: LogicalQueue, from: number, only: number | null): PartitionPlace[] {
@@ -559,10 +560,15 @@ function ordinal(count: number): string {
   return `${count}${ending}`;
 }
 
-function positionOf({ count, isAll }: { readonly count: number; readonly isAll: boolean }): string {
-  if (isAll) return `with ${count} ahead of it`;
-  // Items of other priorities may come first.
-  return count === 0 ? "the next of its priority" : `with at least ${count} ahead of it`;
+interface Ahead {
+  readonly count: number;
+  readonly isAll: boolean;
+  readonly hasOthers?: true;
+}
+
+function positionOf({ count, isAll, hasOthers }: Ahead): string {
+  if (isAll && hasOthers && count === 0) return "the next of its priority";
+  return `with ${isAll && !hasOthers ? "" : "at least "}${count} ahead of it`;
 }
 
 /** Without `paused`, which has its own sentence. */
@@ -576,7 +582,7 @@ function reasonsOf(
   known: SearchPlace & {
     readonly id: string;
     readonly now: number;
-    readonly ahead: { readonly count: number; readonly isAll: boolean };
+    readonly ahead: Ahead;
     /** Why its queue's ready items are not leased. */
     readonly held: readonly string[];
   },

@@ -21,7 +21,7 @@ export const stats: Operation<Stats> = {
   }),
 };
 
-/** Of the items of all priorities; `of` returns the number of items, and their mean. */
+/** The mean over the items of all priorities; `of` returns the number of items and their mean. */
 function mean(
   partitions: readonly Partition[],
   of: (partition: Partition) => readonly [count: number, mean: number],

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { seededRandom } from "../simulation/seeded-random.ts";
-import { formatId, idPrefix, isId, newTag, seqOf } from "./ids.ts";
+import { formatId, idPrefix, isId, newTag, placeOf, seqOf } from "./ids.ts";
 import { limits } from "./limits.ts";
 
 const tag = "0123456789Ab";
@@ -41,7 +41,7 @@ test("formatId: text order is the order of the numbers", () => {
 });
 
 test("idPrefix: slots do not share ids, and the greatest id is a valid KSUID text", () => {
-  const last = idPrefix("z".repeat(12), limits.slotsMax - 1);
+  const last = idPrefix("z".repeat(12), limits.slotLast);
   expect(formatId(last, limits.seqMax) < greatest).toBe(true);
   const prefixes = [0, 1, 61, 62, 3_844, limits.slotsMax - 1].map((slot) => idPrefix(tag, slot));
   expect(new Set(prefixes).size).toBe(prefixes.length);
@@ -77,4 +77,12 @@ test("newTag: returns twelve random characters", () => {
   const tags = Array.from({ length: 100 }, () => newTag(random));
   for (const one of tags) expect(one).toMatch(/^[0-9A-Za-z]{12}$/);
   expect(new Set(tags).size).toBe(100);
+});
+
+test("placeOf: an id with a slot that no partition can have names nothing", () => {
+  const idIn = (slot: number) => formatId(idPrefix(tag, slot), 5);
+  expect(placeOf(idIn(limits.slotLast))).toEqual({ tag, slot: limits.slotLast, seq: 5 });
+  // The key of a row has 18 bits for the slot: a higher one would be another partition's.
+  for (const slot of [limits.slotLast + 1, 2 ** 18, 2 ** 19 + 7])
+    expect(placeOf(idIn(slot))).toBeNull();
 });

@@ -7,6 +7,7 @@
 //   4   slot
 //   10  seq
 
+import { limits } from "./limits.ts";
 import type { Random } from "./random.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -97,7 +98,7 @@ export function placeOf(
   if (id.length !== idLength) return null;
   const slot = numberOf(id, 1 + tagLength, prefixLength);
   const seq = numberOf(id, prefixLength, idLength);
-  if (slot === null || seq === null) return null;
+  if (slot === null || slot > limits.slotLast || seq === null) return null;
   return { tag: id.slice(1, 1 + tagLength), slot, seq };
 }
 

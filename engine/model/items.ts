@@ -11,8 +11,8 @@ import { carriedFields, pastText } from "./provenance.ts";
 /** `unique`: the digest of its unique key; `""` = none. */
 export function newItem(item: ProduceItem, unique: string): NewItem {
   const { payload, kind, encoding, reference, headers, priority, enqueueAt } = item;
-  const isPlain = !(kind || encoding || reference || headers || priority || unique);
-  const isDescribed = !isPlain || enqueueAt != null;
+  const hasFields = kind || encoding || reference || headers || priority || unique;
+  const isDescribed = hasFields || enqueueAt != null;
   return typeof payload === "string" && !isDescribed ? payload : described(item, unique);
 }
 

@@ -87,6 +87,8 @@ export const limits = {
    * 63-bit key.
    */
   slotsMax: Math.floor(2 ** 18 / 10),
+  /** The highest slot: of the last partition, for the highest priority. */
+  slotLast: 10 * Math.floor(2 ** 18 / 10) - 1,
   /** Sequence numbers per slot: 45 bits of a key, two years at 500,000 items per second. */
   seqMax: 2 ** 45 - 1,
   /** Openings with distinct ids, 30 bytes each; items of older ones change their ids. */

@@ -144,7 +144,13 @@ export type Value =
       readonly summaries: readonly ItemSummary[];
     }
   | { readonly kind: "task"; readonly text: string }
-  | { readonly kind: "ahead"; readonly count: number; readonly isAll: boolean }
+  /** `hasOthers`: items of other priorities, which are not counted, may come first. */
+  | {
+      readonly kind: "ahead";
+      readonly count: number;
+      readonly isAll: boolean;
+      readonly hasOthers?: true;
+    }
   /**
    * The history of one item in one shard, in order. `last`: its last known place here; `next`:
    * where it continues. `since`: earlier events may be missing; `null` = no history is kept.

@@ -1,7 +1,7 @@
 // The numbers of the items that a call writes into one partition: consecutive for each priority.
 // Receipts keep them, so that a repeated call is answered with the same ids.
 
-import { slotFor } from "../model/priority.ts";
+import { priorities, slotFor } from "../model/priority.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 
@@ -24,7 +24,7 @@ export class FirstSeqs {
     readonly firstSeqs: FirstSeqs;
     readonly rest: readonly number[];
   } {
-    const pairs = Array.from({ length: size }, (_, index) => {
+    const pairs = Array.from({ length: Math.min(size, priorities.length) }, (_, index) => {
       return [values[2 * index] ?? 0, values[2 * index + 1] ?? 0] as const;
     });
     return { firstSeqs: new FirstSeqs(slot, pairs), rest: values.slice(2 * size) };

@@ -30,22 +30,48 @@ export const list: Operation<List> = {
     }
   },
   decide: answering((turn, request) => {
-    const lists = turn.memory
-      .partitionsAt(request.slot)
-      .map((partition) =>
-        pagesOf(partition, request).flatMap(({ name }) =>
-          (request.scheduled ? setAside : waiting)(turn, partition, name),
-        ),
-      );
-    const items = byId(lists).slice(0, request.limit);
-    return { ok: true, value: { kind: "items", items } };
+    const partitions = turn.memory.partitionsAt(request.slot);
+    const pages = partitions.map((partition) => pageOf(turn, partition, request));
+    return { ok: true, value: { kind: "items", items: merged(pages, request.limit) } };
   }),
 };
 
-/** The pivot of the next page is an id, so items of all priorities are in the order of their ids. */
-function byId(lists: readonly ListedItem[][]): ListedItem[] {
-  if (lists.length === 1) return lists[0] as ListedItem[];
-  return lists.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
+interface ListedPage {
+  readonly items: readonly ListedItem[];
+  /** The id at which the page was cut short; `null` = it has all items. */
+  readonly end: string | null;
+}
+
+function pageOf(turn: Turn, partition: Partition, request: Numbered<List>): ListedPage {
+  const spans = pagesOf(partition, request);
+  const results = request.scheduled ? turn.readResult.scheduled : turn.readResult.items;
+  const read = spans.map(({ name }) => results.get(name) ?? { found: [], isAll: true });
+  const isAll = read.every((one) => one.isAll) && spans.at(-1)?.before === partition.nextSeq;
+  const last = read.flatMap(({ found }) => found).at(-1);
+  const items = spans.flatMap(({ name }) =>
+    (request.scheduled ? setAside : waiting)(turn, partition, name),
+  );
+  return { items, end: isAll || last === undefined ? null : partition.idOf(last.seq) };
+}
+
+/**
+ * The pivot of the next page is an id, so items of all priorities are in the order of their ids. The
+ * page ends where that of a priority was cut short, as the items behind that are not known.
+ */
+function merged(pages: readonly ListedPage[], limit: number): readonly ListedItem[] {
+  const [only, second] = pages;
+  if (only !== undefined && second === undefined) return only.items.slice(0, limit);
+  const ends = pages.flatMap(({ end }) => end ?? []).sort();
+  const [end = null] = ends;
+  const all = pages.flatMap(({ items }) => items).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const known = all.filter(({ id }) => end === null || id <= end).slice(0, limit);
+  let left: number = limits.storageListBytesMax;
+  const tooLarge = known.findIndex(({ payload }) => {
+    const isFull = left <= 0;
+    left -= payload.length;
+    return isFull;
+  });
+  return tooLarge < 0 ? known : known.slice(0, tooLarge);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { release as releaseFate } from "../model/lifecycle.ts";
 import { done, type Result } from "../model/messages.ts";
 import { endLease, move } from "../turn/item-transitions.ts";
-import { findMovable, type HeldItem, planHeld } from "../turn/leased-items.ts";
+import { bySlot, findMovable, type HeldItem, planHeld } from "../turn/leased-items.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { answering, doneOnce, type Numbered, type Operation } from "./operation.ts";
 
@@ -41,6 +41,6 @@ export function releaseFound(turn: Turn, found: readonly HeldItem[]): void {
     const partition = turn.memory.partition(item.slot);
     endLease(turn, partition, item.seq, item);
     move(turn, partition, item, { fate: releaseFate(item, turn.now), what: "released" });
-    turn.changeSet.count(item.slot, "released");
   }
+  for (const [slot, items] of bySlot(found)) turn.changeSet.count(slot, "released", items.length);
 }

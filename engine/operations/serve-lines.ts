@@ -111,8 +111,14 @@ function share(
   return served;
 }
 
-function* inTime({ line }: LogicalQueue, machineNow: number): Generator<WaitingLease> {
-  for (const lease of line) if (lease.deadline > machineNow) yield lease;
+/** Skips leases that are too late, and those that ask for a higher priority than any ready item. */
+function* inTime({ line, levels }: LogicalQueue, machineNow: number): Generator<WaitingLease> {
+  const { highestReady } = levels;
+  if (highestReady < 0) return;
+  for (const lease of line) {
+    const { priorityMin = 0 } = lease.request;
+    if (priorityMin <= highestReady && lease.deadline > machineNow) yield lease;
+  }
 }
 
 /**
@@ -181,7 +187,7 @@ function offersOf(turn: Turn): Map<LogicalQueue, Lanes> {
     const partition = memory.partition(slot);
     if (!isRead(partition)) continue;
     const lanes = offers.getOrInsertComputed(queue, () => new Lanes({ now, agingMs: never }));
-    // Of one priority, so the order of arrival is left to each partition.
+    // All items have one priority, so only the numbers of items are compared.
     lanes.add({ slot, ready: partition.readyCount, since: now, isRead: true });
   }
   return offers;
@@ -194,7 +200,7 @@ function observeHead({ readResult, changeSet }: Turn, partition: Partition): voi
   const first = found.find(
     ({ seq }) => seq >= firstFrom && !held.has(seq) && !changeSet.hasLeft(slot, seq),
   );
-  // Of a damaged item only its number is certain.
+  // Only the number of a damaged item is certain.
   if (first?.damaged === false) partition.readyMarks.observe(first.seq, first.queuedAt);
 }
 
@@ -253,13 +259,10 @@ function askedOf(
     readonly wanted: number;
   },
 ): number {
-  const { highestReady } = queue.levels;
-  if (highestReady < 0) return 0;
   let asked = 0;
   for (const lease of inTime(queue, machineNow)) {
-    const { priorityMin = 0, batchSize } = lease.request;
-    if (served.has(lease) || priorityMin > highestReady) continue;
-    asked += batchSize;
+    if (served.has(lease)) continue;
+    asked += lease.request.batchSize;
     if (asked >= wanted) break;
   }
   return asked;

@@ -13,7 +13,7 @@ interface PriorityGrant {
   readonly at: number;
   /** At most its priority after aging at that time. */
   readonly agedMax: number;
-  /** Of the lease: items of lower priorities could not be granted instead. */
+  /** The least priority that the lease takes. */
   readonly priorityMin: number;
   /** When the lease began, in the order of all calls and answers. */
   readonly begun: number;
@@ -35,7 +35,7 @@ export class PriorityRule {
   /** An item that was granted before this one, although this one came first; `null` = none. */
   overtakerOf({ place, produce, priority }: Tracked, at: number): PriorityGrant | null {
     const overtaker = this.#grants.get(place.name)?.find((grant) => {
-      // Of one priority, items of several partitions have no order.
+      // Items of one priority have no order across partitions.
       if (grant.priority === priority || grant.at >= at) return false;
       if (grant.begun < produce.answered) return false;
       // The time at which an item is stored is rounded up to a whole millisecond.

@@ -51,9 +51,9 @@ function noLoad(): Load {
 }
 
 /**
- * Chooses partitions for items of one priority. A produce goes to the partition with the fewest ready and
- * scheduled items. A lease goes to the partition with the most ready items after those promised to
- * earlier leases, while it has an item for each lease. Ties go to the lowest number.
+ * Chooses partitions for items of one priority. A produce goes to the partition with the fewest
+ * ready and scheduled items. A lease goes to the partition with the most ready items after those
+ * promised to earlier leases, while it has an item for each lease. Ties go to the lowest number.
  */
 export class Balance {
   readonly #loads: Load[] = [];

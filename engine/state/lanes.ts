@@ -1,6 +1,7 @@
 // Selects what the waiting leases of a queue are served from. A lane is the ready items of one
 // priority in one partition, in the order in which they became ready.
 
+import { never } from "../model/duration.ts";
 import { agedPriority, priorityOf, readyBefore } from "../model/priority.ts";
 
 export interface Lane {
@@ -46,8 +47,9 @@ export class Lanes {
     this.#lanes.push({ ...lane, priority, aged, leases: 0, wanted: 0 });
   }
 
-  /** The slots of lanes whose first items have to be read to rank them. */
+  /** The slots of lanes whose first item has to be read before the lane can be ranked. */
   get unknownSlots(): number[] {
+    if (this.#options.agingMs === never) return [];
     return this.#lanes.flatMap(({ slot, since }) => (since === 0 ? [slot] : []));
   }
 

@@ -1,6 +1,6 @@
 // The state of one slot of a partition in memory, that is of its items of one priority: their
-// counts, the position of the head, and the leased items. All of it is derived from the store. Its size depends on the leased items, never on those that
-// wait.
+// counts, the position of the head, and the leased items. All of it is derived from the store. Its
+// size depends on the leased items, never on those that wait.
 
 import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
 import type { Origin } from "../../stores/queue.ts";

@@ -9,7 +9,7 @@ import type { Failure } from "../model/errors.ts";
 import { type IdempotencyKey, ownerOf, type QueueName } from "../model/idempotency-key.ts";
 import { limits } from "../model/limits.ts";
 import type { ItemEvents, PartitionCounts, Target } from "../model/messages.ts";
-import { partitionSlot, priorities, slotFor } from "../model/priority.ts";
+import { priorities, slotFor } from "../model/priority.ts";
 import { copyOf, QueueTotals } from "../model/queue-counters.ts";
 import { unknownPartition } from "../model/validate.ts";
 import type { QueueReference } from "../relay/other-shard.ts";
@@ -178,12 +178,6 @@ export class LogicalQueue {
     return this.places.get(partition) ?? unknownPartition(partition);
   }
 
-  /** The partition in a slot; `undefined` = the slot is not of this queue. */
-  partitionAt(slot: number): number | undefined {
-    const own = partitionSlot(slot);
-    return [...this.places.values()].find((place) => place.slot === own)?.partition;
-  }
-
   /** The own slots of its partitions. */
   get slots(): number[] {
     return [...this.places.values()].map(({ slot }) => slot);
@@ -210,7 +204,7 @@ export class LogicalQueue {
   mayLease(now: number, priorityMin: number): boolean {
     const { highestReady } = this.levels;
     if (highestReady < priorityMin || this.itemsAllowed(now) <= 0) return false;
-    // Those that wait for a higher priority leave the items to it.
+    // Waiting leases with a higher `priorityMin` leave these items to the new lease.
     for (const { request } of this.line) {
       if ((request.priorityMin ?? 0) <= highestReady) return false;
     }

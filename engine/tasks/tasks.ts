@@ -234,7 +234,7 @@ export class Tasks {
   #spansOf(queue: LogicalQueue, ids: readonly string[], states: readonly api.ItemState[]): Marks {
     const { catalog, shard } = this.#options;
     const named = [...new Set(ids)].flatMap((id) => catalog.placeOf(id, shard().epochs) ?? []);
-    const ranges = rangesOf(named.filter(({ slot }) => queue.partitionAt(slot) !== undefined));
+    const ranges = rangesOf(named.filter(({ slot }) => catalog.ownerAt(slot)?.queue === queue));
     const spans = states.flatMap((state) =>
       ranges.map((range) => ({ ...range, aside: state === "scheduled" })),
     );

@@ -31,7 +31,9 @@ export interface HeldItem extends LeasedFields {
 export function bySlot(
   items: readonly HeldItem[],
 ): Iterable<readonly [slot: number, items: readonly HeldItem[]]> {
-  const slot = items[0]?.slot ?? 0;
+  const [first] = items;
+  if (first === undefined) return [];
+  const { slot } = first;
   if (items.every((item) => item.slot === slot)) return [[slot, items]];
   return Map.groupBy(items, (item) => item.slot);
 }
