@@ -5,18 +5,19 @@ import { priorities, slotFor } from "../model/priority.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 
+type First = readonly [priority: number, first: number];
+
 export class FirstSeqs {
   /** The own slot of the partition. */
   readonly #slot: number;
-  /** The first number, by priority. */
-  readonly #firsts: Map<number, number>;
-  /** The number that `next` returns next, by priority. */
-  readonly #nexts: Map<number, number>;
+  /** By priority; mostly there is one. */
+  readonly #firsts: First[];
+  /** By priority, how many numbers `next` has returned. */
+  readonly #taken: number[] = [];
 
-  constructor(slot: number, firsts: Iterable<readonly [priority: number, first: number]> = []) {
+  constructor(slot: number, firsts: First[] = []) {
     this.#slot = slot;
-    this.#firsts = new Map(firsts);
-    this.#nexts = new Map(this.#firsts);
+    this.#firsts = firsts;
   }
 
   /** Parses the values of a receipt; `rest`: those that follow. */
@@ -24,22 +25,21 @@ export class FirstSeqs {
     readonly firstSeqs: FirstSeqs;
     readonly rest: readonly number[];
   } {
-    const pairs = Array.from({ length: Math.min(size, priorities.length) }, (_, index) => {
-      return [values[2 * index] ?? 0, values[2 * index + 1] ?? 0] as const;
+    const pairs = Array.from({ length: Math.min(size, priorities.length) }, (_, index): First => {
+      return [values[2 * index] ?? 0, values[2 * index + 1] ?? 0];
     });
     return { firstSeqs: new FirstSeqs(slot, pairs), rest: values.slice(2 * size) };
   }
 
   /** Begin with the slot, which a reshard replaces. */
   get values(): number[] {
-    return [this.#slot, this.#firsts.size, ...[...this.#firsts].flat()];
+    return [this.#slot, this.#firsts.length, ...this.#firsts.flat()];
   }
 
   /** Call it before the first item of a priority is written. */
   begin({ priority, nextSeq }: Partition): void {
-    if (this.#firsts.has(priority)) return;
-    this.#firsts.set(priority, nextSeq);
-    this.#nexts.set(priority, nextSeq);
+    for (const [one] of this.#firsts) if (one === priority) return;
+    this.#firsts.push([priority, nextSeq]);
   }
 
   /** The slots, with the numbers that were written in each. */
@@ -52,8 +52,9 @@ export class FirstSeqs {
 
   /** The place of the next written item with this priority. */
   next(priority: number): { readonly slot: number; readonly seq: number } {
-    const seq = this.#nexts.get(priority) ?? 0;
-    this.#nexts.set(priority, seq + 1);
-    return { slot: slotFor(this.#slot, priority), seq };
+    const [, first = 0] = this.#firsts.find(([one]) => one === priority) ?? [];
+    const taken = this.#taken[priority] ?? 0;
+    this.#taken[priority] = taken + 1;
+    return { slot: slotFor(this.#slot, priority), seq: first + taken };
   }
 }

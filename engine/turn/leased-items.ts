@@ -44,7 +44,8 @@ export function planHeld(planner: ReadPlanner, batch: Batch): void {
   const places = memory.placesOf(batch.slot, batch.ids);
   planner.named.set(batch.by ?? batch, places);
   const own = memory.partition(batch.slot);
-  for (const [index, seq] of places.seqs.entries()) {
+  for (let index = 0; index < places.seqs.length; index += 1) {
+    const seq = places.seqs[index] as number | null;
     const partition = partitionOf(memory, own, places, index);
     if (seq !== null && !partition.held.has(seq)) planner.pick(partition.slot, [seq]);
   }
@@ -81,7 +82,8 @@ export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldI
   const found: HeldItem[] = [];
   let last = -1;
   let isRising = true;
-  for (const [index, seq] of places.seqs.entries()) {
+  for (let index = 0; index < places.seqs.length; index += 1) {
+    const seq = places.seqs[index] as number | null;
     const partition = partitionOf(memory, own, places, index);
     const held = seq === null ? undefined : heldAt(turn, partition, seq);
     if (seq === null || held === undefined) break;
