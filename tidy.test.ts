@@ -166,7 +166,7 @@ describe("vocabulary", () => {
   const forbidden = new Set(
     (
       "ack nack acks job jobs topic topics dlq morgue buried tries ttl cursor expiry " +
-      "expiration timestamp pending manager helper helpers util utils common service impl"
+      "expiration timestamp manager helper helpers util utils common service impl"
     ).split(" "),
   );
   const wordsOf = (name: string) =>

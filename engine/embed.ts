@@ -36,7 +36,7 @@ export {
 } from "./library/work.ts";
 export type { WorkNotice } from "./library/work-notice.ts";
 export type * from "./model/api.ts";
-export { never } from "./model/duration.ts";
+export { never, pending } from "./model/duration.ts";
 export { type ErrorCode, QueueError, type Reason } from "./model/errors.ts";
 export type { Filter, ItemSummary, SummaryField } from "./model/filter.ts";
 export type { Headers } from "./model/headers.ts";

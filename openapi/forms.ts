@@ -18,6 +18,7 @@ const nameCharacter =
 export const forms = {
   duration: `^${duration}$`,
   durationOrNone: `^(?:${duration})?$`,
+  durationPendingOrNone: `^(?:pending|(?:${duration})?)$`,
   durationOrNever: `^(?:never|${duration})$`,
   dateTime: `^${dateTime}$`,
   dateTimeOrNone: `^(?:${dateTime})?$`,

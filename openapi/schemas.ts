@@ -273,7 +273,7 @@ export const ProduceItem = message(
       examples: ['{"order":42}'],
     }),
     unique_key: optional.text(100, {
-      description: `A unique key of at most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item is written, no other item with the same unique key is written, even if the first is already completed or removed. \`""\` = none.`,
+      description: `A unique key of at most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item is written, no other item with the same unique key is written, even if the first is already completed or removed; with \`unique_for\` \`pending\`, none is written while the first is unfinished. \`""\` = none.`,
       examples: ["order-42"],
       [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
     }),
@@ -694,9 +694,9 @@ const leaseRate = Type.String({
 const uniqueFor = Type.String({
   ...ofKind("duration"),
   description:
-    'How long after an item is written no second item with its `unique_key` is written, as a duration; `""` = the queue does not accept unique keys. The setting at the time the item was written applies.',
-  examples: ["1d", ""],
-  ...formed(forms.durationOrNone, bounds.durationTextMax),
+    'How long after an item is written no second item with its `unique_key` is written, as a duration. The setting at the time the item was written applies. `pending` = for as long as the item is unfinished: until it is completed, dead or removed. `""` = the queue does not accept unique keys. It can change from or to `pending` only while the queue holds no items.',
+  examples: ["1d", "pending", ""],
+  ...formed(forms.durationPendingOrNone, bounds.durationTextMax),
 });
 
 const priorityAging = Type.String({
@@ -860,7 +860,7 @@ export const QueueInfo = message(
     lease_rate: at(104, leaseRate),
     unique_for: duration(105, {
       description:
-        'How long a `unique_key` is reserved, in the same format as `lease_timeout`; `""` = the queue does not accept unique keys.',
+        'How long a `unique_key` is reserved, in the same format as `lease_timeout`, or `pending`; `""` = the queue does not accept unique keys.',
       examples: ["1d", ""],
     }),
     priority_aging: duration(106, {

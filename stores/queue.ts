@@ -22,7 +22,10 @@ export interface QueueDefinition {
   readonly leasedMax?: number;
   /** Items that may be leased in an interval, such as `100/1s`; absent = no limit. */
   readonly leaseRate?: string;
-  /** How long a unique key stays taken once an item has it; absent = no unique keys. */
+  /**
+   * How long a unique key stays taken once an item has it; absent = no unique keys, `pending` =
+   * while the item is unfinished.
+   */
   readonly uniqueForMs?: number;
   /** `uniqueForMs` as the user wrote it; absent if that is. */
   readonly uniqueForText?: string;

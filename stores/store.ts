@@ -130,8 +130,8 @@ export interface ReadResult {
   /** By slot, like the next one. */
   readonly picks: ReadonlyMap<number, Picked>;
   readonly sources: ReadonlyMap<number, ReadonlySet<string>>;
-  /** The instant until which each key is taken, by digest; omits keys not stored, or damaged. */
-  readonly uniques: ReadonlyMap<string, number>;
+  /** By digest; omits keys not stored, or damaged. */
+  readonly uniques: ReadonlyMap<string, UniqueKey>;
   /** `next`: the first `until` after those found, past or future; `null` = none. */
   readonly ended: { readonly found: readonly SlotSeq[]; readonly next: number | null };
   /** `next`: the first `wakeAt` after those found, past or future; `null` = none. */

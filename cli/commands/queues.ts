@@ -289,7 +289,10 @@ function settingsOf(
       "--lease-rate <rate>",
       'maximum number of items leased per interval, such as 100/1s; "" = no limit',
     )
-    .option("--unique-for <duration>", 'how long a unique key is reserved; "" = no unique keys')
+    .option(
+      "--unique-for <duration>",
+      'how long a unique key is reserved, or pending (while its item is unfinished); "" = no unique keys',
+    )
     .option("--priority-aging <duration>", "wait by which an item gains a priority, or never");
 }
 

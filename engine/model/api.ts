@@ -22,7 +22,8 @@ export interface ProduceItem {
   readonly enqueueAt?: number | null;
   /**
    * Up to 256 bytes, for queues with `uniqueForMs`. For that long after an item with this key was
-   * written, another item with it is not written and counts as done. Absent or `""` = none.
+   * written, or with `pending` while that is unfinished, another item with it is not written and
+   * counts as done. Absent or `""` = none.
    */
   readonly uniqueKey?: string;
 }

@@ -8,6 +8,11 @@ export const never = limits.instantMax;
 
 export const neverText = "never";
 
+/** The `uniqueForMs` of a queue whose unique keys are taken until their items are finished. */
+export const pending = limits.instantMax;
+
+export const pendingText = "pending";
+
 const nanosecondsPer = new Map([
   ["ns", 1],
   ["us", 1e3],

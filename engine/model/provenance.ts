@@ -26,6 +26,15 @@ export function readPast(text: string): Past {
   return text === "" ? none : (JSON.parse(text) as Past);
 }
 
+/** The id under which the item was produced; `undefined` also if the text is damaged. */
+export function originIn(text: string): string | undefined {
+  try {
+    return readPast(text).origin;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The form of stores and callers; an item without a past has `""`. */
 export function pastText(past: Past | undefined): string {
   return past === undefined || Object.keys(past).length === 0 ? "" : JSON.stringify(past);

@@ -19,7 +19,7 @@ import type {
   TaskRequest,
   TransactRequest,
 } from "./api.ts";
-import { formatDuration, never } from "./duration.ts";
+import { formatDuration, never, pending } from "./duration.ts";
 import { failure, malformedId, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
 import { isId } from "./ids.ts";
@@ -96,7 +96,7 @@ export function checkQueueSettings(settings: QueueSettings): void {
     const expected = "expected items per interval, such as '100/1s'";
     refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, limits.quotedMax)}'`);
   }
-  if (uniqueForMs !== 0) checkTimeout("unique for", uniqueForMs);
+  if (uniqueForMs !== 0 && uniqueForMs !== pending) checkTimeout("unique for", uniqueForMs);
   const { priorityAgingMs = never } = settings;
   if (priorityAgingMs !== never) checkTimeout("priority aging", priorityAgingMs);
   if (requestedPartitions < 1) refuse("partitions is invalid; cannot be less than 1");

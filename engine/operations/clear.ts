@@ -136,7 +136,7 @@ function clearReady(turn: Turn, partition: Partition): void {
     if (partition.held.has(item.seq) || turn.changeSet.hasLeft(partition.slot, item.seq)) continue;
     remove(turn, partition, item);
     turn.changeSet.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
-    turn.changeSet.ununique.add(partition.slot, item.seq);
+    turn.changeSet.freeKey(partition, item);
     partition.doomedCount -= 1;
   }
   if (page?.isAll !== true) return;
@@ -153,7 +153,7 @@ function clearScheduled(turn: Turn, partition: Partition): void {
     unschedule(turn, partition, item);
     turn.changeSet.count(partition.slot, "removed");
     turn.changeSet.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
-    turn.changeSet.ununique.add(partition.slot, item.seq);
+    turn.changeSet.freeKey(partition, item);
   }
   if (page?.isAll !== true) return;
   partition.clearScheduledBelow = 0;

@@ -3,7 +3,7 @@
 import { lateComplete } from "../model/errors.ts";
 import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { done, type Result } from "../model/messages.ts";
-import { endLease, remove } from "../turn/item-transitions.ts";
+import { endKey, endLease, remove } from "../turn/item-transitions.ts";
 import { bySlot, findHeld, type HeldItem, planHeld } from "../turn/leased-items.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { answering, doneOnce, type Numbered, type Operation } from "./operation.ts";
@@ -49,6 +49,7 @@ export function completeFound(turn: Turn, found: readonly HeldItem[]): void {
     for (const item of items) {
       endLease(turn, partition, item.seq, item);
       remove(turn, partition, item);
+      endKey(turn, partition, item);
     }
     const what = { slot, what: "completed" } as const;
     changeSet.history?.addEach(what, items, (index) => items[index]?.holder ?? "");

@@ -45,12 +45,12 @@ export const deleteItems: Operation<Delete> = {
 type Deletable = { readonly partition: Partition } & (
   | {
       readonly state: "ready" | "leased";
-      readonly item: Pick<Item, "seq" | "createdAt">;
+      readonly item: Pick<Item, "seq" | "createdAt" | "past">;
       readonly held: LeasedFields | undefined;
     }
   | {
       readonly state: "scheduled" | "retried";
-      readonly item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">;
+      readonly item: Pick<ScheduledItem, "seq" | "retried" | "dueAt" | "past">;
     }
 );
 

@@ -85,7 +85,7 @@ function takeStored(
     } else if (turn.changeSet.hasLeft(slot, item.seq)) {
       // The sweep of this turn has expired it.
     } else if (item.damaged) {
-      quarantine(turn, partition, item.seq);
+      quarantine(turn, partition, item);
     } else if (hasExpired(item, turn.now)) {
       move(turn, partition, item, { fate: expire(item), what: "expired" });
     } else {

@@ -117,7 +117,7 @@ export function addItems(turn: Turn, { queueId, items }: Addition): Added {
   const own = memory.partition(place.slot);
   const { settings } = own;
   assert(settings !== null, "items were to be written into a queue that is gone");
-  const { uniqueForMs } = settings;
+  const { uniqueForMs = 0 } = settings;
   const expireSoonest = expireDeadlineOf(settings, now);
   const duplicates: number[] = [];
   const firstSeqs = new FirstSeqs(place.slot);
@@ -128,7 +128,7 @@ export function addItems(turn: Turn, { queueId, items }: Addition): Added {
   }
   for (let index = texts.length; index < items.length; index += 1) {
     const item = items[index] as NewItem;
-    if (isUnique(item) && isTaken(turn, item)) {
+    if (isUnique(item) && isTaken(turn, item, uniqueForMs)) {
       duplicates.push(index);
       continue;
     }
@@ -141,8 +141,7 @@ export function addItems(turn: Turn, { queueId, items }: Addition): Added {
       dueAt === null
         ? append(turn, partition, unplaced)
         : schedule(turn, partition, unplaced, { dueAt, retried: false });
-    if (uniqueForMs === undefined || !isUnique(item)) continue;
-    takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
+    if (uniqueForMs > 0 && isUnique(item)) takeKey(turn, item, { slot, seq, uniqueForMs });
   }
   const count = items.length - duplicates.length;
   turn.changeSet.count(place.slot, "produced", count);

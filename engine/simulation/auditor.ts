@@ -5,6 +5,7 @@
 
 import type { Payload } from "../../stores/item.ts";
 import type { Extended, LeasedItem, Produced, RetryItem, Transacted } from "../model/api.ts";
+import { pending } from "../model/duration.ts";
 import { parseRate } from "../model/lease-rate.ts";
 import type { Past } from "../model/provenance.ts";
 import type { Ending, Leased } from "./bundle.ts";
@@ -14,6 +15,7 @@ import { PriorityRule } from "./priority-rule.ts";
 import type { Situations } from "./situations.ts";
 import { type Tally, tallyOf } from "./tally.ts";
 import {
+  comeBack,
   type Grant,
   handReason,
   type ItemText,
@@ -249,7 +251,7 @@ export class Auditor {
     if (this.#lastClearOf(queue) < begunAt) return;
     // Another node may have cleared the queue while the grant was in flight.
     for (const item of this.#items.values()) {
-      if (item.end === "cleared" && item.place.name === queue) item.end = null;
+      if (item.end === "cleared" && item.place.name === queue) comeBack(item);
     }
   }
 
@@ -287,7 +289,7 @@ export class Auditor {
       item.wentBackAt = this.#stamp;
       // Its first id is lost with it: it gets another one when it is written again or arrives.
       if (left.get(item.key)?.includes("/out/") ?? true) item.origin = null;
-      item.end = null;
+      comeBack(item);
       item.grant = null;
       item.attempts = 0;
       item.faultsSeen = Number.NEGATIVE_INFINITY;
@@ -356,7 +358,7 @@ export class Auditor {
     for (const item of duplicates) item.end = "reported as a duplicate";
     for (const item of call.items) {
       if (duplicates.includes(item)) this.#checkDuplicate(item);
-      else if (item.uniqueKey !== "") this.#checkUnique(item);
+      else if (item.uniqueKey !== "") this.#checkUnique(item, now);
     }
     // A failed opening may have written it long before the next one reports it.
     const isOfNow = call.unansweredCommits === this.#unansweredCommits && !ending.value.replayed;
@@ -379,6 +381,18 @@ export class Auditor {
     );
   }
 
+  /** Whether the item certainly has its unique key, in a queue whose keys end with their items. */
+  #isUnfinished(item: Tracked, now: number): boolean {
+    return (
+      isCertain(item) &&
+      item.place.name === item.produce.queue &&
+      item.leftAt === null &&
+      item.open === 0 &&
+      item.wentBackAt === 0 &&
+      !mayHaveDied(item, now, this.#faults)
+    );
+  }
+
   /** A duplicate was not written, because another item with its key was written recently. */
   #checkDuplicate(item: Tracked): void {
     const { key, uniqueKey, produce } = item;
@@ -392,12 +406,16 @@ export class Auditor {
       rivals.some(
         (other) =>
           other.produce.outcome !== "written" ||
-          other.produce.answeredAt + uniqueForMs > produce.begunAt,
+          (uniqueForMs === pending
+            ? other.leftAt === null || other.leftAt >= produce.begun
+            : other.produce.answeredAt + uniqueForMs > produce.begunAt),
       );
     if (!isExplained) {
       throw new Violation("I17", `${key} was reported as a duplicate, but of no item`);
     }
     this.#situations.reached("an item is a duplicate");
+    if (uniqueForMs === pending)
+      this.#situations.reached("an item is a duplicate of a pending one");
     const isFormer = rivals.every(
       (other) =>
         other.produce.outcome === "written" && other.produce.answeredAt <= this.#ownedSince,
@@ -408,7 +426,7 @@ export class Auditor {
   }
 
   /** The item was written, so no other one with its key was within the time of the queue. */
-  #checkUnique(item: Tracked): void {
+  #checkUnique(item: Tracked, now: number): void {
     const { produce, uniqueKey } = item;
     const { uniqueForMs } = this.#queue(produce.queue);
     for (const other of this.#rivals(item)) {
@@ -416,12 +434,16 @@ export class Auditor {
       // The database may have lost its key.
       if (outcome !== "written" || begun <= this.#wentBackAt) continue;
       const isApart =
-        other.produce.answeredAt >= produce.begunAt + uniqueForMs ||
-        produce.answeredAt >= other.produce.begunAt + uniqueForMs;
+        uniqueForMs === pending
+          ? other.produce.answered >= produce.begun || !this.#isUnfinished(other, now)
+          : other.produce.answeredAt >= produce.begunAt + uniqueForMs ||
+            produce.answeredAt >= other.produce.begunAt + uniqueForMs;
       if (!isApart) {
         const reported = `${item.key} and ${other.key} were both written with the key ${uniqueKey}`;
         throw new Violation("I17", reported);
       }
+      const isFreed = uniqueForMs === pending && (other.leftAt ?? produce.begun) < produce.begun;
+      if (isFreed) this.#situations.reached("a unique key is free once its item is finished");
       this.#situations.reached("a unique key is free again");
     }
   }
@@ -632,7 +654,7 @@ export class Auditor {
     if (item.end !== null && !(item.end === "cleared" && mayBeOver)) {
       throw new Violation("I3", `${key} was offered after it was ${item.end}`);
     }
-    item.end = null;
+    if (item.end !== null) comeBack(item);
     // After a failed store, a grant may be reported late.
     if (item.damagedAt !== null && at > item.damagedAt) {
       throw new Violation("I10", `${key} was offered, although it is damaged`);
@@ -779,6 +801,7 @@ export class Auditor {
     }
     this.#situations.reached("a dead letter is leased");
     item.place = place;
+    item.leftAt ??= this.#stamp;
     item.grant = null;
     item.attempts = 0;
     // Faults since the item was last seen may also have lost grants in the new place.
@@ -806,11 +829,17 @@ export class Auditor {
     this.#situations.reached("a redriven item is leased again");
     item.redriven = redriven;
     item.place = this.#queue(produce.queue);
+    item.leftAt ??= this.#stamp;
     item.grant = null;
     item.attempts = 0;
     item.notBefore = 0;
     item.rejected = "no";
     item.isOrdered = false;
+  }
+
+  #ended(item: Tracked, end: "completed" | "cleared"): void {
+    item.end = end;
+    item.leftAt ??= this.#stamp;
   }
 
   #checkAgainstGrant(item: Tracked, at: number): void {
@@ -1018,7 +1047,7 @@ export class Auditor {
       const { key, grant } = item;
       if (item.wentBackAt > 0) {
         // A call from before the loss may be lost too, however late it is reported.
-        if (verb === "complete" && begun > item.wentBackAt) item.end = "completed";
+        if (verb === "complete" && begun > item.wentBackAt) this.#ended(item, "completed");
         else if (verb !== "extend" && grant !== null) grant.isOver = true;
         // Or it was done since, on the present lease with the same id.
         if (verb === "complete") item.mayBeCompleted = true;
@@ -1027,7 +1056,7 @@ export class Auditor {
       if (seen.has(id)) throw new Violation("I7", `${key} was named twice in one ${verb}`);
       seen.add(id);
       if (item.end === null && this.#mayHoldLapsed(item, id)) {
-        if (verb === "complete") item.end = "completed";
+        if (verb === "complete") this.#ended(item, "completed");
         else maybeFinished(item, verb, how[index]);
         continue;
       }
@@ -1044,7 +1073,7 @@ export class Auditor {
       if (this.#sweepsWhole && isLapsed && verb !== "extend") {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after the lease had lapsed`);
       }
-      if (verb === "complete") item.end = "completed";
+      if (verb === "complete") this.#ended(item, "completed");
       else if (verb === "retry") this.#returned(item, how[index], { begunAt, now });
       else if (verb === "release") {
         grant.isOver = true;
@@ -1161,7 +1190,7 @@ export class Auditor {
   /** A finished task deleted the item, while nothing else happened. */
   deleted(payload: Payload): void {
     const item = this.itemOf(payload);
-    if (item !== undefined) item.end = "cleared";
+    if (item !== undefined) this.#ended(item, "cleared");
   }
 
   // clear, delete ---------------------------------------------------------
@@ -1231,9 +1260,11 @@ export class Auditor {
         const isElsewhere = item.place.name !== call.queue;
         if (isElsewhere || mayHaveDied(item, now, this.#faults)) continue;
         const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
-        if (call.isDelete || (call.takesLeased && item.attempts === 0)) item.end = "cleared";
+        if (call.isDelete || (call.takesLeased && item.attempts === 0))
+          this.#ended(item, "cleared");
         // Except items that a lease without an answer returned to the queue after the clear.
-        else if (isUnleased && this.#unansweredLeaseOf(item) === undefined) item.end = "cleared";
+        else if (isUnleased && this.#unansweredLeaseOf(item) === undefined)
+          this.#ended(item, "cleared");
       }
       if (call.isDelete) {
         // Also discards grants reported during the delete: a new queue has an empty rate window.

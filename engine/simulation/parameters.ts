@@ -1,7 +1,7 @@
 // The parameters of a world, from its seed: its size, and the frequency of calls and faults. Some
 // worlds have no faults at all, and some queues no limits.
 
-import { never } from "../model/duration.ts";
+import { never, pending } from "../model/duration.ts";
 import { limits } from "../model/limits.ts";
 import type { Chance } from "./chance.ts";
 
@@ -319,7 +319,7 @@ export function prioritizing(parameters: Parameters, which: number): Parameters 
 /** A world with unique keys, without clears, which would remove an unknown part of the keys. */
 export function withUniques(parameters: Parameters, which: number): Parameters {
   const { weights, queues } = parameters;
-  const uniqueForMs = [20 * second, 10 * minute, hour][which % 3] ?? hour;
+  const uniqueForMs = [20 * second, pending, 10 * minute, pending][which % 4] ?? pending;
   return {
     ...parameters,
     queues: queues.map((one) => (one.name === "dead" ? one : { ...one, uniqueForMs })),

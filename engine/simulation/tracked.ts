@@ -107,6 +107,11 @@ export interface Tracked extends ItemText {
   /** Its present queue: its own, or the dead queue of that. */
   place: QueueParameters;
   end: "completed" | "cleared" | "reported as a duplicate" | null;
+  /**
+   * When it certainly had left its queue, finished or dead, in the order of all calls and answers;
+   * `null` = it may be there, or is there again after a loss.
+   */
+  leftAt: number | null;
   grant: Grant | null;
   /** The attempts in its latest lease. */
   attempts: number;
@@ -151,6 +156,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     originAttempts: null,
     place,
     end: null,
+    leftAt: null,
     grant: null,
     attempts: 0,
     faultsSeen: 0,
@@ -169,6 +175,12 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     isSent: false,
     isOrdered: true,
   };
+}
+
+/** It was reported as ended, but may be there. */
+export function comeBack(item: Tracked): void {
+  item.end = null;
+  item.leftAt = null;
 }
 
 /** A task with one of these actions may have acted on the item, or may still. */

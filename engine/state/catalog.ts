@@ -11,7 +11,7 @@ import type {
 import type { SlotSeq } from "../../stores/store.ts";
 import type { IsShown, QueueChange, QueueSettings } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
-import { formatDuration } from "../model/duration.ts";
+import { formatDuration, pending, pendingText } from "../model/duration.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { failure, QueueError, tooMany, unknownShardFailure } from "../model/errors.ts";
 import { ownerOf } from "../model/idempotency-key.ts";
@@ -311,6 +311,7 @@ export class Catalog implements QueueRules {
     const isSame = settings.deadQueue === queue.definition.deadQueue;
     if (!isSame) this.#checkDeadQueue(settings, isShown);
     checkQueueSettings(settings);
+    checkUniqueFor(queue, settings);
     const updatedAt = laterThan(queue, now);
     const definition = { ...definitionOf(settings), ...(pause && { pause }), createdAt, updatedAt };
     const wanted = settings.requestedPartitions;
@@ -517,10 +518,22 @@ function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt
   const counts = { maxAttempts, requestedPartitions };
   const max = leasedMax > 0 && { leasedMax };
   const rate = leaseRate !== "" && { leaseRate };
-  const { uniqueForMs = 0, uniqueForText = formatDuration(uniqueForMs) } = settings;
+  const { uniqueForMs = 0 } = settings;
+  const uniqueText = uniqueForMs === pending ? pendingText : formatDuration(uniqueForMs);
+  const { uniqueForText = uniqueText } = settings;
   const uniques = uniqueForMs > 0 && { uniqueForMs, uniqueForText };
   const rules = { ...counts, ...max, ...rate, ...uniques, ...agingOf(settings) };
   return { name, deadQueue, reference, ...timeouts, ...rules };
+}
+
+/** The keys of the items in a queue are either all freed by their ends or by none. */
+function checkUniqueFor(queue: LogicalQueue, { name, uniqueForMs }: QueueSettings): void {
+  const { uniqueForMs: before } = queue.definition;
+  if ((before === pending) === (uniqueForMs === pending)) return;
+  if (queue.itemCount === 0 && !queue.isAdding) return;
+  const why = `unique_for of '${name}' can change from or to 'pending' only while it holds no items`;
+  const text = `queue is not empty; ${why}; let them finish, or clear the queue`;
+  throw QueueError.from(failure("queue_not_empty", text));
 }
 
 function agingOf({ priorityAgingMs, priorityAgingText }: QueueSettings) {

@@ -1,7 +1,9 @@
 // Unique keys: after an item with a key is written, no second one is written for the `unique_for`
-// of its queue. The keys are only in the store, because there may be many and they live for days.
+// of its queue, or with `pending` while the item is unfinished. The keys are only in the store,
+// because there may be many and they live for days.
 
 import type { Item } from "../../stores/item.ts";
+import { pending } from "../model/duration.ts";
 import { limits } from "../model/limits.ts";
 import type { DescribedItem, NewItem } from "../model/messages.ts";
 import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
@@ -15,15 +17,25 @@ export function planUniques({ uniques }: ReadPlanner, items: readonly NewItem[])
 }
 
 /** Whether an earlier turn or this one has written an item with the key. */
-export function isTaken({ changeSet, readResult, now }: Turn, { unique }: DescribedItem): boolean {
-  return changeSet.unique.has(unique) || (readResult.uniques.get(unique) ?? 0) > now;
+export function isTaken(
+  { changeSet, readResult, now }: Turn,
+  { unique }: DescribedItem,
+  uniqueForMs: number,
+): boolean {
+  if (changeSet.unique.has(unique)) return true;
+  const found = readResult.uniques.get(unique);
+  if (found === undefined || found.until <= now) return false;
+  // The item has ended since: the queue was empty when its `unique_for` was changed.
+  if (found.until === limits.instantMax && uniqueForMs !== pending) return false;
+  return !changeSet.ununique.has(found.slot, found.seq);
 }
 
 export function takeKey(
-  { changeSet, memory }: Turn,
+  { changeSet, memory, now }: Turn,
   { unique: digest }: DescribedItem,
-  { slot, seq, until }: Pick<Item, "slot" | "seq"> & { readonly until: number },
+  { slot, seq, uniqueForMs }: Pick<Item, "slot" | "seq"> & { readonly uniqueForMs: number },
 ): void {
+  const until = Math.min(now + uniqueForMs, limits.instantMax);
   changeSet.unique.set(digest, { slot, seq, digest, until });
   memory.uniqueFloor = Math.min(memory.uniqueFloor, until + limits.uniqueBunchMs);
 }

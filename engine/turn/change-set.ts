@@ -15,6 +15,7 @@ import { reasonClass } from "../model/filter.ts";
 import { Observations } from "../model/histogram.ts";
 import { limits } from "../model/limits.ts";
 import type { Answer, ItemEvents } from "../model/messages.ts";
+import { originIn } from "../model/provenance.ts";
 import { type CounterName, spanBounds } from "../model/queue-counters.ts";
 import { addHits, type HeavyHitters } from "../state/heavy-hitters.ts";
 import type { TurnHistory } from "../state/history.ts";
@@ -224,6 +225,13 @@ export class ChangeSet {
 
   answer(op: number, outcome: Answer["outcome"]): void {
     this.answers.push({ op, outcome });
+  }
+
+  /** Frees the unique key of an item. It is stored under the number with which that was produced. */
+  freeKey(partition: Partition, { seq, past }: Pick<Item, "seq" | "past">): void {
+    const origin = originIn(past);
+    const first = origin === undefined ? null : partition.seqOf(origin);
+    this.ununique.add(partition.slot, first ?? seq);
   }
 
   movesHead({ slot, head }: Pick<Partition, "slot" | "head">): void {

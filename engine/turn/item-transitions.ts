@@ -6,6 +6,7 @@ import { wakeAt } from "../../stores/item.ts";
 import type { Mark, Move, MoveDestination, SlotSeq } from "../../stores/store.ts";
 import type { ItemEventKind } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
+import { pending } from "../model/duration.ts";
 import type { Death, Fate } from "../model/lifecycle.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
@@ -202,13 +203,33 @@ export function unschedule(
   touch(changeSet, partition);
 }
 
-/** Moves a damaged item, with all that is left of it, to quarantine. */
-export function quarantine({ changeSet }: StepContext, partition: Partition, seq: number): void {
-  partition.removedDamaged(seq);
-  countDamaged(changeSet, partition, seq);
+/** Frees the key of an item that ends, if its queue reserves keys for unfinished items. */
+export function endKey(
+  { changeSet }: StepContext,
+  partition: Partition,
+  item: Pick<Item, "seq" | "past">,
+): void {
+  if (partition.settings?.uniqueForMs === pending) changeSet.freeKey(partition, item);
 }
 
-function countDamaged(changeSet: ChangeSet, partition: Partition, seq: number): void {
+/** Moves a damaged item, with all that is left of it, to quarantine. */
+export function quarantine(
+  context: StepContext,
+  partition: Partition,
+  item: Pick<Item, "seq" | "past">,
+): void {
+  partition.removedDamaged(item.seq);
+  countDamaged(context, partition, item);
+}
+
+function countDamaged(
+  context: StepContext,
+  partition: Partition,
+  item: Pick<Item, "seq" | "past">,
+): void {
+  const { changeSet } = context;
+  const { seq } = item;
+  endKey(context, partition, item);
   changeSet.history?.add({ slot: partition.slot, seq, what: "damaged", by: "" });
   changeSet.quarantined.add(partition.slot, seq);
   changeSet.quarantinedCount += 1;
@@ -298,9 +319,12 @@ export function endAllLeases({ changeSet }: StepContext, partition: Partition): 
 export function removeForGood(
   context: StepContext,
   partition: Partition,
-  item: Pick<Item, "seq" | "createdAt"> | Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
+  item:
+    | Pick<Item, "seq" | "createdAt" | "past">
+    | Pick<ScheduledItem, "seq" | "retried" | "dueAt" | "past">,
 ): void {
   const { slot } = partition;
+  endKey(context, partition, item);
   if ("dueAt" in item) unschedule(context, partition, item);
   else remove(context, partition, item);
   context.changeSet.count(slot, "removed");
@@ -337,7 +361,7 @@ function leave(
   const { slot } = partition;
   const { seq, holder: by = "" } = item;
   if (context.memory.isDamaged(slot, seq)) {
-    quarantine(context, partition, seq);
+    quarantine(context, partition, item);
     return;
   }
   remove(context, partition, item);
@@ -382,6 +406,7 @@ export function revive(
 ): void {
   const { slot } = partition;
   const past = revivedPast(item.past, partition.idOf(item.seq));
+  endKey(context, partition, item);
   const how = { past, sourceId: "" };
   leave(context, partition, item, {
     what: "redriven",
@@ -431,7 +456,7 @@ export function moveScheduled(
   const { slot } = partition;
   if (context.memory.isDamaged(slot, item.seq)) {
     partition.unscheduled(item);
-    countDamaged(context.changeSet, partition, item.seq);
+    countDamaged(context, partition, item);
     return;
   }
   unschedule(context, partition, item);
@@ -452,6 +477,7 @@ function destination(
   if (fate.to === "dead") {
     const { death, attempts } = fate;
     const createdAt = readPast(item.past).createdAt ?? item.createdAt;
+    endKey(context, partition, item);
     const past = writePast(item.past, id, {
       ...said,
       ...{ death, attempts, createdAt, queue: partition.settings?.queue ?? "" },

@@ -222,6 +222,6 @@ function recordReady({ changeSet }: Turn, partition: Partition, { seq, queuedAt 
 }
 
 function expireOrSetAside(turn: Turn, partition: Partition, item: Read<Item>): void {
-  if (item.damaged) quarantine(turn, partition, item.seq);
+  if (item.damaged) quarantine(turn, partition, item);
   else move(turn, partition, item, { fate: expire(item), what: "expired" });
 }

@@ -359,7 +359,11 @@ function factsOf({ items, scheduled }: World, asked: ReadPlan | null): ReadResul
       next: due.length > waking.length ? now : Math.min(...later, never),
     },
     early: { found: expired.slice(0, asked.early?.items ?? 0).map(markOf), next: null },
-    uniques: new Map(asked.uniques.flatMap((one) => (one === "stored" ? [[one, never]] : []))),
+    uniques: new Map(
+      asked.uniques.flatMap((digest) =>
+        digest === "stored" ? [[digest, { slot, seq: 0, digest, until: never }]] : [],
+      ),
+    ),
   };
 }
 

@@ -255,7 +255,9 @@ describe("operations", () => {
     const wrong = { ...orders, unique_for: "1x" };
     expect(await server.ok("updateQueue", wrong)).toMatchObject({
       code: 400,
-      message: expect.stringMatching(/^unique for is invalid; .* expected format: 1h, 24h or 7d$/),
+      message: expect.stringMatching(
+        /^unique for is invalid; .* expected format: 1h, 7d or pending$/,
+      ),
     });
     expect(await server.ok("updateQueue", { ...orders, unique_for: "" })).toEqual(done);
     expect(await produce(one)).toEqual(refused(400, why));

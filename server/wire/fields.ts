@@ -3,7 +3,13 @@
 // optional key may also be `null`, which means absent.
 
 import type { ProduceItem } from "../../engine/model/api.ts";
-import { never, neverText, parseDuration } from "../../engine/model/duration.ts";
+import {
+  never,
+  neverText,
+  parseDuration,
+  pending,
+  pendingText,
+} from "../../engine/model/duration.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { checkLength, refuse } from "../../engine/model/validate.ts";
 import { forms } from "../../openapi/forms.ts";
@@ -62,7 +68,11 @@ export function queueTimeouts(leaseTimeout: string | null, expireTimeout: string
 /** An empty text means that the queue refuses unique keys. */
 export function uniqueFor(uniqueForText: string) {
   checkLength("unique for", uniqueForText.length, limits.durationTextMax);
-  return { uniqueForMs: durationOf(uniqueForText, "unique for", "1h, 24h or 7d"), uniqueForText };
+  const uniqueForMs =
+    uniqueForText === pendingText
+      ? pending
+      : durationOf(uniqueForText, "unique for", "1h, 7d or pending");
+  return { uniqueForMs, uniqueForText };
 }
 
 export function priorityAging(priorityAgingText: string) {

@@ -321,7 +321,7 @@ class Model {
       next: nextWake === undefined ? null : wakeAt(nextWake),
     });
     const asked = this.#uniques.filter(({ digest }) => plan.uniques.includes(digest));
-    expect(found.uniques).toEqual(new Map(asked.map(({ digest, until }) => [digest, until])));
+    expect(found.uniques).toEqual(new Map(asked.map((one) => [one.digest, one])));
     const ending = byKey(this.#uniques, "until");
     const over = ending.filter((one) => one.until <= plan.ended.until).slice(0, plan.ended.keys);
     expect(found.ended).toEqual({

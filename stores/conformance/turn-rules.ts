@@ -162,11 +162,10 @@ function receiptRules(rule: Rule): void {
 
 function uniqueRules(rule: Rule): void {
   const [a, b, c] = ["a", "b", "c"].map((letter) => letter.repeat(32)) as [string, string, string];
-  const unique = [
-    { slot: 1, seq: 5, digest: a, until: instantMax },
-    { slot: 1, seq: 6, digest: b, until: 200 },
-    { slot: slotMax, seq: seqMax, digest: c, until: 100 },
-  ];
+  const ofA = { slot: 1, seq: 5, digest: a, until: instantMax };
+  const ofB = { slot: 1, seq: 6, digest: b, until: 200 };
+  const ofC = { slot: slotMax, seq: seqMax, digest: c, until: 100 };
+  const unique = [ofA, ofB, ofC];
   const uniques = [a, b, c];
 
   rule("unique: a key is found until it expires, even if its item has left", async (bench) => {
@@ -174,14 +173,15 @@ function uniqueRules(rule: Rule): void {
     await bench.commit({ remove: [{ slot: 1, seqs: [5] }] });
     await bench.nowAndReopened(async () => {
       const found = await bench.read({ uniques: [...uniques, "d".repeat(32)] });
-      expect(found.uniques).toEqual(new Map(unique.map(({ digest, until }) => [digest, until])));
-      expect((await bench.read({ uniques: [b] })).uniques).toEqual(new Map([[b, 200]]));
+      expect(found.uniques).toEqual(new Map(unique.map((one) => [one.digest, one])));
+      expect((await bench.read({ uniques: [b] })).uniques).toEqual(new Map([[b, ofB]]));
     });
   });
 
   rule("unique: replaced by digest, removed by the place of its item", async (bench) => {
     await bench.commit({ unique });
-    await bench.commit({ unique: [{ slot: 1, seq: 9, digest: a, until: 300 }] });
+    const latest = { slot: 1, seq: 9, digest: a, until: 300 };
+    await bench.commit({ unique: [latest] });
     await bench.commit({
       ununique: [
         { slot: 1, seqs: [4, 5, 6, 7] },
@@ -191,14 +191,14 @@ function uniqueRules(rule: Rule): void {
     await bench.nowAndReopened(async () => {
       expect((await bench.read({ uniques })).uniques).toEqual(
         new Map([
-          [a, 300],
-          [c, 100],
+          [a, latest],
+          [c, ofC],
         ]),
       );
     });
     await bench.commit({ ununique: [{ slot: 1, seqs: [9] }] });
     await bench.nowAndReopened(async () => {
-      expect((await bench.read({ uniques })).uniques).toEqual(new Map([[c, 100]]));
+      expect((await bench.read({ uniques })).uniques).toEqual(new Map([[c, ofC]]));
     });
   });
 
@@ -230,7 +230,7 @@ function uniqueRules(rule: Rule): void {
     });
     await expect(refused).rejects.toThrow();
     await bench.reopen();
-    expect((await bench.read({ uniques })).uniques).toEqual(new Map([[a, instantMax]]));
+    expect((await bench.read({ uniques })).uniques).toEqual(new Map([[a, ofA]]));
   });
 }
 

@@ -230,7 +230,7 @@ export class MemoryStore implements Store {
       uniques: new Map(
         plan.uniques.flatMap((digest) => {
           const unique = this.#image.uniques.get(digest);
-          return unique === undefined ? [] : [[digest, unique.until] as const];
+          return unique === undefined ? [] : [[digest, unique] as const];
         }),
       ),
       ended: this.#ended(plan.ended),

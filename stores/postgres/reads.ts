@@ -12,6 +12,7 @@ import {
   type ScheduledMark,
   type Some,
   StoreError,
+  type UniqueKey,
 } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
 import type { SqlRow } from "./connection.ts";
@@ -39,7 +40,7 @@ const texts = {
     SELECT one.slot, one.id FROM unnest($1::bigint[], $2::bytea[]) AS one(slot, id)
     WHERE EXISTS (SELECT FROM shard.item WHERE item.source_id = one.id AND item.slot = one.slot)
       OR EXISTS (SELECT FROM shard.scheduled WHERE scheduled.source_id = one.id AND scheduled.slot = one.slot)`,
-  uniques: "SELECT digest, until FROM shard.unique_key WHERE digest = ANY ($1::bytea[])",
+  uniques: "SELECT slot, seq, digest, until FROM shard.unique_key WHERE digest = ANY ($1::bytea[])",
   ended: "SELECT slot, seq, until FROM shard.unique_key ORDER BY until, slot, seq LIMIT $1::bigint",
   waking: `SELECT ${scheduledMarkColumns}, i.wake_at FROM shard.scheduled i ORDER BY i.wake_at, i.slot, i.seq LIMIT $1::bigint`,
   early: `
@@ -174,12 +175,16 @@ export class Reads {
     return found;
   }
 
-  async #uniques(digests: ReadPlan["uniques"]): Promise<Map<string, number>> {
+  async #uniques(digests: ReadPlan["uniques"]): Promise<Map<string, UniqueKey>> {
     if (digests.length === 0) return new Map();
     const values = [byteaArray(digests.map((digest) => Uint8Array.fromHex(digest)))];
     const rows = await this.#rowsOf(texts.uniques, values);
     return new Map(
-      rows.map(([digest, until]) => [(digest as Uint8Array).toHex(), until as number]),
+      rows.map((row) => {
+        const [slot, seq, bytes, until] = row as [number, number, Uint8Array, number];
+        const digest = bytes.toHex();
+        return [digest, { slot, seq, digest, until }];
+      }),
     );
   }
 

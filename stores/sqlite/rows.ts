@@ -393,10 +393,11 @@ export function uniqueValues({ slot, seq, digest, until }: UniqueKey): UniqueVal
   return [slot, seq, bytes, until, Bun.hash.crc32(bytes, sumOf(slot, seq, until))];
 }
 
-/** The instant until which the key is taken; `null`: the row is damaged. */
-export function uniqueUntil(row: Row): number | null {
+/** `null`: the row is damaged. */
+export function uniqueOf(row: Row): UniqueKey | null {
   const [slot, seq, digest, until, checkSum] = row as UniqueValues;
-  return Bun.hash.crc32(digest, sumOf(slot, seq, until)) === checkSum ? until : null;
+  const isWhole = Bun.hash.crc32(digest, sumOf(slot, seq, until)) === checkSum;
+  return isWhole ? { slot, seq, digest: digest.toHex(), until } : null;
 }
 
 export type InboundValues = [number, number, number];

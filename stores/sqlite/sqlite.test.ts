@@ -388,8 +388,9 @@ test.each([["until = until + 1"], ["key = key + 1"], ["check_sum = check_sum + 1
     const { store } = await files.open();
     const taken = async () => (await store.read({ ...noReads, uniques: [unique.digest] })).uniques;
     expect(await taken()).toEqual(new Map());
-    await commit(store, { unique: [{ ...unique, seq: 5 }] });
-    expect(await taken()).toEqual(new Map([[unique.digest, 100]]));
+    const again = { ...unique, seq: 5 };
+    await commit(store, { unique: [again] });
+    expect(await taken()).toEqual(new Map([[unique.digest, again]]));
     await store.close();
   },
 );

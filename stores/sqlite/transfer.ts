@@ -2,11 +2,11 @@
 
 import type { Database } from "bun:sqlite";
 import type { OutboundItem } from "../item.ts";
-import type { Read, UniqueKey } from "../store.ts";
+import type { Read } from "../store.ts";
 import type { Quarantined, Transfer } from "../transfer.ts";
 import { guard, transaction } from "./connect.ts";
 import { prepareAll } from "./prepared.ts";
-import { outboundOf, uniqueUntil } from "./rows.ts";
+import { outboundOf, uniqueOf } from "./rows.ts";
 import { key, keyOf, limitOf, place, placeAndItem } from "./sql-text.ts";
 
 const statements = {
@@ -34,14 +34,10 @@ export function transferOf(database: Database): Transfer {
     uniques: async ({ slot, seq }, limit) =>
       guard(() => {
         const rows = run.uniques.values(slot, seq, limit);
-        const places = rows.map(([slot, seq]) => ({ slot: Number(slot), seq: Number(seq) }));
-        const found = rows.flatMap((row, index): UniqueKey[] => {
-          const until = uniqueUntil(row);
-          const at = places[index];
-          if (until === null || at === undefined) return [];
-          return [{ ...at, digest: (row[2] as Uint8Array).toHex(), until }];
-        });
-        return { found, next: rows.length < limit ? null : (places.at(-1) ?? null) };
+        const found = rows.flatMap((row) => uniqueOf(row) ?? []);
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < limit) return { found, next: null };
+        return { found, next: { slot: Number(last[0]), seq: Number(last[1]) } };
       }),
     quarantined: async (after, limit) =>
       guard(() => {

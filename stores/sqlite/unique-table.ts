@@ -4,7 +4,7 @@
 import type { Database } from "bun:sqlite";
 import type { ReadPlan, ReadResult, SlotSeq, SlotSeqs, UniqueKey } from "../store.ts";
 import { type Prepared, prepareAll } from "./prepared.ts";
-import { uniqueUntil, uniqueValues } from "./rows.ts";
+import { uniqueOf, uniqueValues } from "./rows.ts";
 import { key, keyOf, limitOf, place } from "./sql-text.ts";
 
 const statements = {
@@ -37,11 +37,11 @@ export class UniqueTable {
   }
 
   taken(digests: ReadPlan["uniques"]): ReadResult["uniques"] {
-    const taken = new Map<string, number>();
+    const taken = new Map<string, UniqueKey>();
     for (const digest of digests) {
       const [row] = this.#statements.find.values(Uint8Array.fromHex(digest));
-      const until = row === undefined ? null : uniqueUntil(row);
-      if (until !== null) taken.set(digest, until);
+      const unique = row === undefined ? null : uniqueOf(row);
+      if (unique !== null) taken.set(digest, unique);
     }
     return taken;
   }

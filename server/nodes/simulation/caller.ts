@@ -22,7 +22,7 @@ import type {
   TaskRequest,
   TransactRequest,
 } from "../../../engine/model/api.ts";
-import { never, neverText } from "../../../engine/model/duration.ts";
+import { never, neverText, pending, pendingText } from "../../../engine/model/duration.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
 import type * as wire from "../../../openapi/schemas.ts";
 import type { Payload } from "../../../stores/item.ts";
@@ -32,6 +32,11 @@ type NodeRoutes = Partial<Routes>;
 
 function ms(duration: number): string {
   return `${duration}ms`;
+}
+
+function uniqueForOf({ uniqueForMs = 0 }: QueueSettings): string | null {
+  if (uniqueForMs === pending) return pendingText;
+  return uniqueForMs === 0 ? null : ms(uniqueForMs);
 }
 
 function instant(at: number | null | undefined): string | null {
@@ -191,7 +196,7 @@ export class NodeCaller {
       requested_partitions: settings.requestedPartitions,
       leased_max: settings.leasedMax,
       lease_rate: settings.leaseRate,
-      unique_for: settings.uniqueForMs ? ms(settings.uniqueForMs) : null,
+      unique_for: uniqueForOf(settings),
       priority_aging: settings.priorityAgingMs === never ? neverText : null,
     });
   }
