@@ -689,6 +689,23 @@ describe("items", () => {
     });
   });
 
+  test("cancel: removes unfinished items of a queue, and shows what each was", async () => {
+    const queue = await queueOf("cancelling", { requested_partitions: 2 });
+    await queue.produce(["a", "b"]);
+    await queue.lease();
+    const ids = (await json("items list cancelling")).map(({ id }: { id: string }) => id);
+    const line = `items cancel cancelling ${ids.join(" ")}`;
+    const { items } = await json(line);
+    expect(items.map(({ was }: { was: string }) => was).toSorted()).toEqual(["leased", "ready"]);
+    expect(await queue.inspect()).toMatchObject({ queued: 0, leased: 0 });
+    const again = await holdfast(line);
+    expect(again).toMatchObject({ code: 0, error: "" });
+    for (const id of ids) expect(again.out).toContain(`${id}  not_found\n`);
+    expect(await holdfast("items cancel cancelling x")).toMatchObject({
+      code: exitCodes.refused.code,
+    });
+  });
+
   test("delete: removes the given items of a partition, and reports only those", async () => {
     const queue = await queueOf("shrinking");
     await queue.produce(["a", "b", "c"]);

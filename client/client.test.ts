@@ -288,6 +288,7 @@ test("timeouts: the defaults are those that the contract recommends", () => {
     "extend",
     "release",
     "transact",
+    "cancelItems",
   ]);
   const { produceRequestTimeoutDefault, leaseRequestTimeoutDefault } = bounds;
   expect(parseDuration(produceRequestTimeoutDefault)).toEqual({

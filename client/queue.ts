@@ -11,6 +11,7 @@ import { type Differences, differencesOf, type QueueSettings } from "./settings.
 import { type Build, transact } from "./transaction.ts";
 import type { Transport } from "./transport.ts";
 import type {
+  CancelledItem,
   FindItemsRequest,
   FoundItem,
   Inspect,
@@ -118,6 +119,11 @@ export interface Queue<Json = unknown> {
   redrive(what?: Omit<RedriveRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
   /** Starts a task on the server that promotes, rejects or deletes items that are not leased. */
   repair(what: Omit<RepairRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
+  /**
+   * Removes unfinished items in any state, 1 to 1,000, and returns the state of each before that.
+   * The worker that holds a leased one gets `LeaseLost`.
+   */
+  cancel(ids: readonly string[], options?: CallOptions): Promise<readonly CancelledItem[]>;
   /** Findings about the queue, the worst first. */
   explain(options?: CallOptions): Promise<QueueExplainReply>;
   /** Clients that wait for items or hold some; at most `limit` of each, default 100. */
@@ -224,8 +230,12 @@ function searches(
 function removals(
   of: { readonly queue_name: string },
   call: CallForReply,
-): Pick<Queue, "clear" | "delete"> {
+): Pick<Queue, "cancel" | "clear" | "delete"> {
   return {
+    cancel: async (ids, options) => {
+      const { items } = await call("cancelItems", { ids: [...ids], ...of }, options);
+      return items;
+    },
     async clear(what, options) {
       const nothing = { queue: false, scheduled: false, retry: false, destructive: false };
       const { counts } = await call("clear", { ...nothing, ...what, ...of }, options);

@@ -47,6 +47,7 @@ export type FoundItem = schemas.FoundItem;
 export type SummarizeItemsRequest = schemas.SummarizeItemsRequest;
 export type ItemSummary = schemas.ItemSummary;
 export type RedriveRequest = schemas.RedriveRequest;
+export type CancelledItem = schemas.CancelledItem;
 export type RepairRequest = schemas.RepairRequest;
 export type Destination = schemas.Destination;
 export type TaskBegun = schemas.TaskBegun;

@@ -631,7 +631,7 @@ test("worker: the signal of a lost item is aborted, and the other items of its l
   );
   await both.promise;
   const ids = begun.filter((item) => item.text() === "gone").map(({ id }) => id);
-  await at.client.deleteItems({ queue_name: "orders", partition: 0, ids });
+  expect(await at.queue.cancel(ids)).toEqual(ids.map((id) => ({ id, was: "leased" })));
   // The extend reveals the loss; then the other item is extended alone.
   time.advance(21_000);
   expect(await notified.promise).toBeInstanceOf(LeaseLost);

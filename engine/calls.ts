@@ -7,6 +7,7 @@ import type { Clock } from "./model/clock.ts";
 import {
   drainingFailure,
   type Late,
+  lateCancel,
   lateComplete,
   lateExtend,
   lateProduce,
@@ -29,6 +30,7 @@ import {
 import { newImport, newItem, storedItems } from "./model/items.ts";
 import { limits } from "./model/limits.ts";
 import {
+  checkCancelIds,
   checkCompleteIds,
   checkImportItems,
   checkLeaseTimeout,
@@ -38,7 +40,9 @@ import {
   checkTransact,
   unknownPartition,
 } from "./model/validate.ts";
+import { cancelledStates } from "./operations/cancel.ts";
 import type { Request } from "./operations.ts";
+import type { Catalog } from "./state/catalog.ts";
 import type { InFlight, LogicalQueue } from "./state/queue.ts";
 import {
   type Done,
@@ -55,6 +59,7 @@ import type { Timing } from "./turn/inbox.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
 
 export interface CallsOptions {
+  readonly catalog: Pick<Catalog, "placeIn">;
   readonly clock: Clock;
   readonly shard: () => Shard;
   /** Throws if there is no such queue, or if the engine accepts no calls. */
@@ -237,6 +242,27 @@ export class Calls {
     return outcomeOf(
       await this.#finish(queue, request, call, (place) => ({ kind: "release", ids, ...place })),
     );
+  }
+
+  async cancelItems(request: api.CancelItemsRequest): Promise<api.Cancelled> {
+    const { catalog, clock, find, shard } = this.#options;
+    const { ids, requestTimeoutMs } = request;
+    const queue = find(request.queue);
+    checkCancelIds(ids);
+    const timing = timingOf(clock, lateCancel, requestTimeoutMs);
+    const keyed = this.#keyOf(queue, "cancel", request, () => ids.join());
+    const { epochs } = shard();
+    const places = ids.map((id) => catalog.placeIn(queue, id, epochs));
+    const { deadline } = timing;
+    const { queueId } = queue;
+    const call = { kind: "cancel", queueId, deadline, places, ...keyed } as const;
+    const { value, replayed } = await this.#callIn([], call, timing);
+    assert(value.kind === "recalled", "a cancel was answered with something else");
+    const items = ids.map((id, index) => {
+      const was = cancelledStates[value.values[index] ?? 0] ?? "not_found";
+      return { id, was };
+    });
+    return { items, replayed };
   }
 
   async importItems(request: api.ImportRequest): Promise<api.Imported> {

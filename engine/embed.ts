@@ -248,6 +248,7 @@ function checked(engine: Engine, clock: Clock): EmbeddedEngine {
     listScheduled: async (request) => engine.listScheduled(requests.list(request, "")),
     importItems: async (request) => engine.importItems(requests.importItems(request, "")),
     deleteItems: async (request) => engine.deleteItems(requests.deleteItems(request, "")),
+    cancelItems: async (request) => engine.cancelItems(requests.cancelItems(request, "")),
 
     findItems: async (request) => engine.findItems(requests.findItems(request, "")),
     summarizeItems: async (request) => engine.summarizeItems(requests.summarizeItems(request, "")),

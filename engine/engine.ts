@@ -151,7 +151,7 @@ function partsOf<Items>(
     ...{ clock, catalog, outboxRelay, shard, others, introductions, refusal },
   });
   const leases = new Leases<Items>({ clock, shard, waitingLeasesMax });
-  const calls = new Calls({ clock, shard, find, reach });
+  const calls = new Calls({ clock, shard, catalog, find, reach });
   const healthMonitor = new HealthMonitor({ catalog, clock, shard });
   const reports = new Reports({
     ...{ clock, shard, catalog, outboxRelay, leases, catalogChanges, healthMonitor, notice, lost },
@@ -665,6 +665,10 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     checkExpect(expect);
     const guard = guardOf({ dryRun, expect });
     return countsOf(await this.#ask({ kind: "delete", slot, ids, ...guard }, lateWrite));
+  }
+
+  cancelItems(request: api.CancelItemsRequest): Promise<api.Cancelled> {
+    return this.#parts.calls.cancelItems(request);
   }
 
   async findItems(request: api.FindRequest): Promise<api.Found<api.FoundItem>> {

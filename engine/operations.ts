@@ -6,6 +6,7 @@ import { ahead } from "./insight/queue-position.ts";
 import { stats } from "./insight/stats.ts";
 import { advance } from "./operations/advance.ts";
 import { backup } from "./operations/backup.ts";
+import { cancel } from "./operations/cancel.ts";
 import { changeCatalog } from "./operations/change-catalog.ts";
 import { clear } from "./operations/clear.ts";
 import { complete } from "./operations/complete.ts";
@@ -49,6 +50,7 @@ const table = {
   recall,
   import: importItems,
   delete: deleteItems,
+  cancel,
   task,
   taskBegin,
   taskPiece,

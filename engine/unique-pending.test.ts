@@ -46,7 +46,7 @@ const requeues: [string, (bundle: Bundle) => Promise<unknown>][] = [
       await bundle.run(() => bundle.engine.release(request));
     },
   ],
-  ["the process started anew", (bundle) => bundle.restart()],
+  ["the process restarted", (bundle) => bundle.restart()],
 ];
 
 const ends: [string, (bundle: Bundle) => Promise<unknown>][] = [

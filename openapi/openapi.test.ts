@@ -168,6 +168,7 @@ test("operations: paths and order begin with those of the specification", () => 
     "/v1/tasks.cancel",
     "/v1/storage/items.import",
     "/v1/storage/items.delete",
+    "/v1/storage/items.cancel",
   ]);
   expect(pageRows.map(([, { path }]) => path)).toEqual([
     "/health",
@@ -222,6 +223,7 @@ test("operations: requests require the keys that the specification requires, and
     ["cancelTask", ["task_id"]],
     ["importItems", ["queue_name", "partition", "items"]],
     ["deleteItems", ["queue_name", "partition", "ids"]],
+    ["cancelItems", ["queue_name", "ids"]],
   ]);
 });
 
@@ -241,9 +243,9 @@ test("operations: each has a role, and an operation on all queues names no queue
   }
 });
 
-test("operations: administrative operations are audited, and of the others only a retry with dead", () => {
+test("operations: administrative operations are audited, and of the others only a cancel and a retry with dead", () => {
   for (const [id, row] of rows) {
-    const isChange = row.role === "admin" && id !== "listKeys";
+    const isChange = (row.role === "admin" && id !== "listKeys") || id === "cancelItems";
     expect([id, row.audits?.(row.example) ?? false]).toEqual([id, isChange]);
   }
   const { example } = operations.retry;
@@ -428,7 +430,7 @@ test.each(rows)("operations: %s lists each code that it can return", (id, { repl
   const held = ["retry", "complete", "extend", "release"];
   const guarded = ["updateQueue", "clear", "deleteItems", "confirmLoss"];
   const queues = ["createQueue", "updateQueue", "deleteQueue", "pause", "resume"];
-  const worked = ["produce", ...held, "transact"];
+  const worked = ["produce", ...held, "transact", "cancelItems"];
   const tasks = ["redrive", "repair", "cancelTask"];
   const others = ["clear", "reload", "advance", "drainNode", "importItems", "deleteItems"];
   const changing = ["lease", ...worked, ...queues, ...tasks, ...others];

@@ -1822,6 +1822,48 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
       453: changedCount,
     },
   }),
+
+  cancelItems: row({
+    path: "/v1/storage/items.cancel",
+    repeat: "harmless",
+    role: "consume",
+    audits: always,
+    keyed: true,
+    tag: "Storage",
+    summary: "Cancel items",
+    description: `Removes 1 to ${bounds.completeIdsMax} unfinished items of a queue by their current ids, whatever their state and partition; they do not go to the dead queue. The holder of a leased item learns of it at its next extend, complete or retry, which is refused. \`was\` in the reply is the state in which each item was removed.
+
+Ids that no item of the queue has are reported as \`not_found\`, and the others are removed all the same. So the call can be repeated; with the same \`Idempotency-Key\` it gets the first reply again.`,
+    request: schemas.CancelItemsRequest,
+    response: schemas.CancelItemsReply,
+    example: { queue_name: "orders", ids: [sampleId, otherId] },
+    replies: {
+      ...changeRefusals({ effect: "no item was removed" }),
+      200: answer("The queue has none of the items anymore.", {
+        items: [
+          { id: sampleId, was: "leased" },
+          { id: otherId, was: "not_found" },
+        ],
+      }),
+      400: refusal(400, {
+        meaning:
+          "The queue does not exist, a timeout is out of bounds, there are no ids or too many, or one is malformed; no item was removed.",
+        reason: "malformed",
+        message: "ids is invalid; list of ids cannot be empty",
+      }),
+      429: overloaded("no item was removed"),
+      453: refusal(453, {
+        meaning: "The queue was deleted meanwhile, with its items.",
+        reason: "queue_deleted",
+        message: "queue is shutting down; it was deleted",
+      }),
+      454: refusal(454, {
+        meaning: "The call could not be carried out within `request_timeout`; no item was removed.",
+        reason: "late",
+        message: "request timeout; no item was cancelled, try again",
+      }),
+    },
+  }),
 } as const;
 
 export type OperationId = keyof typeof operations;

@@ -173,5 +173,8 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "ImportItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15, headers 100, origin_id 101, reason 102, death 103, origin_queue 104, origin_attempts 105, origin_created_at 106, redriven 107, priority 108",
     "StorageImportReply: items 2",
     "StorageDeleteRequest: queue_name 1, partition 2, ids 3, dry_run 110, expect 111",
+    "CancelItemsRequest: queue_name 100, ids 101, request_timeout 102",
+    "CancelItemsReply: items 100",
+    "CancelledItem: id 100, was 101",
   ]);
 });

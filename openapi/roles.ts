@@ -2,7 +2,7 @@
 
 export const roles = {
   produce: "Add items to queues.",
-  consume: "Lease items, and complete, retry, extend and release them.",
+  consume: "Lease items, and complete, retry, extend, release and cancel them.",
   read: "Read definitions, counts, stored items and metrics.",
   admin: "Everything, including the other roles.",
 } as const satisfies Record<string, string>;

@@ -2974,6 +2974,41 @@ export const StorageDeleteRequest = message(
 );
 export type StorageDeleteRequest = Static<typeof StorageDeleteRequest>;
 
+export const CancelItemsRequest = message(
+  "CancelItemsRequest",
+  "Unfinished items to cancel, in any partition of a queue.",
+  {
+    queue_name: at(100, queueName),
+    ids: list(101, itemId, {
+      minItems: bounds.completeIdsMin,
+      maxItems: bounds.completeIdsMax,
+      description: "Current ids of the items.",
+      examples: [[sampleId]],
+    }),
+    request_timeout: at(102, optionalRequestTimeout),
+  },
+);
+export type CancelItemsRequest = Static<typeof CancelItemsRequest>;
+
+export const CancelledItem = message("CancelledItem", "What became of one id.", {
+  id: text(100, { description: "The id of the request.", examples: [sampleId] }),
+  was: text(101, {
+    description:
+      "The state of the item before it was removed: `ready`, `leased`, `scheduled`, or `retried` (it waited for its `retry_at`). `not_found`: no item of the queue has this id; it is finished, has another id since it was retried or its lease lapsed, or never existed.",
+    examples: ["leased"],
+    [openWordsKeyword]: ["ready", "leased", "scheduled", "retried", "not_found"],
+  }),
+});
+export type CancelledItem = Static<typeof CancelledItem>;
+
+export const CancelItemsReply = message("CancelItemsReply", "What became of the items.", {
+  items: list(100, CancelledItem, {
+    description: "An entry for each id, in the order of the request.",
+    examples: [[{ id: sampleId, was: "leased" }]],
+  }),
+});
+export type CancelItemsReply = Static<typeof CancelItemsReply>;
+
 export const Health = message("Health", "The state of the server.", {
   status: Type.String({
     description:

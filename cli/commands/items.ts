@@ -1,4 +1,4 @@
-// `holdfast items`: lists stored items without leasing them, and deletes single ones.
+// `holdfast items`: lists stored items without leasing them, and cancels or deletes single ones.
 
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
@@ -17,7 +17,7 @@ import { addFind } from "./find.ts";
 export function addItems(program: Command): void {
   const items = program
     .command("items")
-    .description("look at stored items, and delete single ones");
+    .description("look at stored items, and cancel or delete single ones");
 
   items
     .command("list")
@@ -45,6 +45,13 @@ Payloads are shown up to 64 KiB; \`holdfast items get\` shows a whole one.`,
     .action(peek);
 
   addFind(items);
+
+  items
+    .command("cancel")
+    .description("remove unfinished items in any partition, and show the state of each before that")
+    .argument("<queue>", "name of the queue")
+    .argument("<id...>", "current ids of the items")
+    .action(cancel);
 
   items
     .command("delete")
@@ -111,6 +118,22 @@ async function peek(queue: string, options: Peeking, command: Command): Promise<
     if (items.length === limit) break;
   }
   show(context, items);
+}
+
+async function cancel(
+  queue_name: string,
+  ids: string[],
+  _: unknown,
+  command: Command,
+): Promise<void> {
+  const context = contextOf(command);
+  const reply = await context.client.cancelItems({ queue_name, ids });
+  context.result(reply, () =>
+    context.table(
+      ["id", "was"],
+      reply.items.map(({ id, was }) => [id, was]),
+    ),
+  );
 }
 
 async function remove(

@@ -251,4 +251,10 @@ export const requests = {
     top: optional(number),
   }),
   deleteItems: object<api.DeleteItemsRequest>({ ...held, ...guard }),
+  cancelItems: object<api.CancelItemsRequest>({
+    queue: text,
+    ids: list(text),
+    requestTimeoutMs,
+    requestKey,
+  }),
 };

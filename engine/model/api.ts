@@ -707,6 +707,28 @@ export interface DeleteItemsRequest extends Guard {
   readonly ids: readonly string[];
 }
 
+export interface CancelItemsRequest extends Repeatable {
+  readonly queue: string;
+  /** 1 to 1,000 current ids. */
+  readonly ids: readonly string[];
+  /** See `ProduceRequest`; absent = 5 min. */
+  readonly requestTimeoutMs?: number;
+}
+
+/** `retried`: it waited for its `retryAt`; `not_found`: no item of the queue has this id. */
+export type CancelledState = keyof ItemCounts | "not_found";
+
+export interface CancelledItem {
+  readonly id: string;
+  /** Its state before it was removed. */
+  readonly was: CancelledState;
+}
+
+export interface Cancelled extends Outcome {
+  /** In the order of the request. */
+  readonly items: readonly CancelledItem[];
+}
+
 /** An event of a shard that an operator should know about. */
 export interface Notice {
   readonly kind:
@@ -928,6 +950,11 @@ export interface Engine<Items = readonly LeasedItem[]> {
   importItems(request: ImportRequest): Promise<Imported>;
   /** Returns what was deleted, or would be. */
   deleteItems(request: DeleteItemsRequest): Promise<ItemCounts>;
+  /**
+   * Removes unfinished items, whatever their state. The holder of a leased one learns of it when it
+   * next extends, completes or retries the item.
+   */
+  cancelItems(request: CancelItemsRequest): Promise<Cancelled>;
   /** Items that match a filter; examines at most 100,000 per call. */
   findItems(request: FindRequest): Promise<Found<FoundItem>>;
   /** Like `findItems`, but counts the items by what they have in common. */

@@ -122,6 +122,7 @@ export const lateComplete = lateIn("the items were not completed");
 export const lateRetry = lateIn("the items were not retried");
 export const lateExtend = lateIn("the leases were not extended");
 export const lateTransact = lateIn("nothing was changed");
+export const lateCancel = lateIn("no item was cancelled");
 export const lateRelease = lateIn("the items were not released");
 const noAnswer = failure("store_failed", "the store does not answer; nothing was changed");
 /** For work in pieces: once taken, it is answered when it is done. */

@@ -21,6 +21,7 @@ export const keyedOperations = [
   "transact",
   "redrive",
   "repair",
+  "cancel",
 ] as const;
 export type KeyedOperation = (typeof keyedOperations)[number];
 

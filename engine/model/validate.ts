@@ -401,6 +401,11 @@ export function checkDeleteIds(ids: readonly string[]): void {
   for (const id of ids) checkId(id);
 }
 
+export function checkCancelIds(ids: readonly string[]): void {
+  checkCompleteIds(ids);
+  for (const id of ids) checkId(id);
+}
+
 export function checkImportItems(items: readonly ImportItem[]): void {
   if (items.length === 0) refuse("items is invalid; cannot be empty");
   const max = limits.importItemsMax;

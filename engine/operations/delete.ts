@@ -71,7 +71,7 @@ function findNamed(turn: Turn, request: Numbered<Delete>): Deletable[] {
   return eachPlace(request, places).flatMap((place) => findOne(turn, place) ?? []);
 }
 
-function findOne(
+export function findOne(
   { memory, changeSet, readResult }: Turn,
   { slot, seq }: SlotSeq,
 ): Deletable | null {
@@ -88,7 +88,7 @@ function findOne(
   return { state: scheduled.retried ? "retried" : "scheduled", partition, item: scheduled };
 }
 
-function deleteOne(turn: Turn, found: Deletable): void {
+export function deleteOne(turn: Turn, found: Deletable): void {
   const { partition, item } = found;
   if ("held" in found && found.held !== undefined) endLease(turn, partition, item.seq, found.held);
   removeForGood(turn, partition, item);

@@ -37,7 +37,7 @@ const byField = {
   queue: [
     ...(["produce", "lease", "complete", "retry", "extend", "release", "importItems"] as const),
     ...(["pause", "clients", "clear", "listItems", "listScheduled", "deleteItems"] as const),
-    ...(["findItems", "summarizeItems", "redrive", "repair"] as const),
+    ...(["cancelItems", "findItems", "summarizeItems", "redrive", "repair"] as const),
   ],
   name: ["createQueue", "updateQueue", "deleteQueue"],
 } as const;

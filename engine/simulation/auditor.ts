@@ -1,10 +1,17 @@
 // Checks every answer of a simulated world against the promises. It sees calls, answers and the
 // clock, but nothing inside the engine, so it cannot share a mistake with it. It checks the
-// invariants I1 to I13, I15, I17, I19, I20, I22 and I24 of the report. I16 is in `repeats.ts`, I18 in
-// `explanations.ts`, I21 in `histories.ts` and `finds.ts`, and I23 in `advances.ts`.
+// invariants I1 to I13, I15, I17, I19, I20, I22, I24 and I25 of the report. I16 is in `repeats.ts`,
+// I18 in `explanations.ts`, I21 in `histories.ts` and `finds.ts`, and I23 in `advances.ts`.
 
 import type { Payload } from "../../stores/item.ts";
-import type { Extended, LeasedItem, Produced, RetryItem, Transacted } from "../model/api.ts";
+import type {
+  Cancelled,
+  Extended,
+  LeasedItem,
+  Produced,
+  RetryItem,
+  Transacted,
+} from "../model/api.ts";
 import { pending } from "../model/duration.ts";
 import { parseRate } from "../model/lease-rate.ts";
 import type { Past } from "../model/provenance.ts";
@@ -46,6 +53,18 @@ interface Answered {
   readonly now: number;
   readonly wasLost: boolean;
 }
+
+export interface CancelTarget {
+  readonly id: string;
+  readonly payload?: Payload;
+}
+
+type CancelCall = readonly {
+  readonly id: string;
+  readonly item: Tracked;
+  /** It was certainly leased with this id, and no other call was in flight. */
+  readonly wasHeld: boolean;
+}[];
 
 type Verb = "complete" | "retry" | "extend" | "release";
 
@@ -510,6 +529,7 @@ export class Auditor {
       for (const id of verb === "complete" ? ids : []) {
         const item = this.#ids.get(id);
         if (item === undefined || item.damagedAt !== null || item.mayBeCleared) continue;
+        if (item.cancels > 0) continue;
         if (item.tasks.length > 0 || item.wentBackAt > 0) continue;
         const isBack = item.grant?.id !== id || item.place !== call.places.get(item);
         const isGone = item.end === null && this.#finishCounts.get(id) === 1;
@@ -837,7 +857,7 @@ export class Auditor {
     item.isOrdered = false;
   }
 
-  #ended(item: Tracked, end: "completed" | "cleared"): void {
+  #ended(item: Tracked, end: "completed" | "cleared" | "cancelled"): void {
     item.end = end;
     item.leftAt ??= this.#stamp;
   }
@@ -1063,6 +1083,9 @@ export class Auditor {
       // It was done a while ago, by a node that reports it only now.
       const isOld = this.#hasNodes && verb !== "complete" && (grant?.answered ?? begun + 1) > begun;
       if (isOld) continue;
+      // One turn extends it, then cancels it.
+      const wasFirst = verb === "extend" && begun < (item.leftAt ?? 0);
+      if (wasFirst && item.end === "cancelled") continue;
       if (item.end !== null) {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after it was ${item.end}`);
       }
@@ -1157,6 +1180,49 @@ export class Auditor {
 
   #isForLost(id: string): boolean {
     return this.#ids.get(id)?.place.deadQueue === "";
+  }
+
+  // cancel ----------------------------------------------------------------
+
+  /** `payload`: of an item that was listed; absent = the id is that of a lease. */
+  cancelBegun(targets: readonly CancelTarget[], now: number): CancelCall {
+    this.#stamp += 1;
+    return targets.flatMap(({ id, payload }) => {
+      const item = payload === undefined ? this.#ids.get(id) : this.itemOf(payload);
+      if (item === undefined) return [];
+      const wasHeld = item.open === 0 && isHeld(item, id, now);
+      item.open += 1;
+      item.cancels += 1;
+      return { id, item, wasHeld };
+    });
+  }
+
+  cancelEnded(
+    call: CancelCall,
+    ending: Ending<Cancelled> | null,
+    { now, wasLost }: Answered,
+  ): void {
+    this.#stamp += 1;
+    const states = ending?.ok === true ? ending.value.items : [];
+    for (const { id, item, wasHeld } of call) {
+      item.open -= 1;
+      const was = states.find((one) => one.id === id)?.was ?? "not_found";
+      // A repetition after the window finds nothing of what the first call removed.
+      if (ending === null || item.wentBackAt > 0 || (wasLost && was === "not_found")) continue;
+      item.cancels -= 1;
+      const { key } = item;
+      if (was !== "not_found") {
+        if (item.end !== null) {
+          throw new Violation("I25", `${key} was cancelled after it was ${item.end}`);
+        }
+        this.#ended(item, "cancelled");
+        this.#situations.reached(
+          was === "leased" ? "a leased item is cancelled" : "a waiting item is cancelled",
+        );
+      } else if (ending.ok && wasHeld && item.open === 0 && isHeld(item, id, now)) {
+        throw new Violation("I25", `${key} is leased, but a cancel did not find it`);
+      }
+    }
   }
 
   // tasks -----------------------------------------------------------------
@@ -1360,7 +1426,8 @@ export class Auditor {
       item.attempts > 0 ||
       item.redriven > 0 ||
       item.place.name !== queue ||
-      item.end === "completed";
+      item.end === "completed" ||
+      item.end === "cancelled";
     const seen = items.filter(isSeen);
     const unseen = items.filter((item) => !isSeen(item) && !mayBeAbsent(item));
     if (seen.length > 0 && unseen.length > 0) {

@@ -15,7 +15,9 @@ import { QueueError } from "../model/errors.ts";
 import type { CounterName } from "../model/queue-counters.ts";
 import { Violation } from "./auditor.ts";
 
-type Verb = "produce" | "importItems" | "complete" | "retry" | "extend" | "release" | "lease";
+type Verb =
+  | ("produce" | "importItems" | "complete" | "retry")
+  | ("extend" | "release" | "lease" | "cancelItems");
 type Counted = Partial<Record<CounterName, number>>;
 
 const counterOf: Readonly<Record<Verb, CounterName>> = {
@@ -26,10 +28,14 @@ const counterOf: Readonly<Record<Verb, CounterName>> = {
   extend: "extended",
   release: "released",
   lease: "leased",
+  cancelItems: "removed",
 };
 
-/** Items withdrawn from disconnected clients count as released too, without an answer. */
-const unbounded: readonly CounterName[] = ["released"];
+/**
+ * Items withdrawn from disconnected clients count as released too, without an answer, and those of
+ * clears and tasks as removed.
+ */
+const unbounded: readonly CounterName[] = ["released", "removed"];
 
 interface Account {
   /** Items of calls that may have been done, or may still be. */
@@ -50,7 +56,7 @@ interface Request {
 interface Reply {
   readonly replayed: boolean;
   readonly duplicates?: readonly unknown[];
-  readonly items?: readonly unknown[];
+  readonly items?: readonly { readonly was?: string }[];
 }
 
 export class Ledger {
@@ -184,7 +190,8 @@ async function watched(
   add(requested, items);
   try {
     const reply = (await call()) as Reply;
-    const done = verb === "lease" ? (reply.items?.length ?? 0) : items;
+    const affected = reply.items?.filter(({ was }) => was !== "not_found").length ?? 0;
+    const done = verb === "lease" || verb === "cancelItems" ? affected : items;
     const count = reply.replayed ? 0 : done - (reply.duplicates?.length ?? 0);
     add(acknowledged, count);
     // A lease may have been granted several times, with all grants but one withdrawn.

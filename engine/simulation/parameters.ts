@@ -60,6 +60,7 @@ export interface Parameters {
     readonly retry: number;
     readonly extend: number;
     readonly release: number;
+    readonly cancel: number;
     readonly pause: number;
     readonly abort: number;
     readonly rest: number;
@@ -134,7 +135,8 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const tested = isTested ? onTestClock(imported) : imported;
   const crowded = isCrowded(seed) ? crowding(tested) : tested;
   const moved = [4, 5].includes(seed % 16) ? resharding(crowded) : crowded;
-  const resharded = seed % 7 === 3 ? prioritizing(moved, Math.floor(seed / 7)) : moved;
+  const prioritized = seed % 7 === 3 ? prioritizing(moved, Math.floor(seed / 7)) : moved;
+  const resharded = [3, 11].includes(seed % 13) ? cancelling(prioritized) : prioritized;
   // Few worlds have enough load for a turn during a sync; in odd seeds any load is enough.
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
@@ -316,6 +318,11 @@ export function prioritizing(parameters: Parameters, which: number): Parameters 
   };
 }
 
+/** A world in which clients cancel leased and waiting items. */
+function cancelling(parameters: Parameters): Parameters {
+  return { ...parameters, weights: { ...parameters.weights, cancel: 10 } };
+}
+
 /** A world with unique keys, without clears, which would remove an unknown part of the keys. */
 export function withUniques(parameters: Parameters, which: number): Parameters {
   const { weights, queues } = parameters;
@@ -361,7 +368,7 @@ function usualParameters(chance: Chance): Parameters {
       complete: chance.between(5, 30),
       retry: chance.between(0, 20),
       extend: 0,
-      release: 0,
+      ...{ release: 0, cancel: 0 },
       pause: 0,
       abort: chance.one([0, 0, 4]),
       rest: chance.between(5, 60),

@@ -106,7 +106,7 @@ export interface Tracked extends ItemText {
   originAttempts: number | null;
   /** Its present queue: its own, or the dead queue of that. */
   place: QueueParameters;
-  end: "completed" | "cleared" | "reported as a duplicate" | null;
+  end: "completed" | "cleared" | "cancelled" | "reported as a duplicate" | null;
   /**
    * When it certainly had left its queue, finished or dead, in the order of all calls and answers;
    * `null` = it may be there, or is there again after a loss.
@@ -127,6 +127,8 @@ export interface Tracked extends ItemText {
   /** If so, its attempt did not count. */
   mayBeReleased: boolean;
   mayBeCleared: boolean;
+  /** Cancels that may still remove it, or that may have. */
+  cancels: number;
   damagedAt: number | null;
   /** Tasks that may still act on it, or that may have since it was last seen. */
   tasks: TaskCall[];
@@ -166,6 +168,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     mayBeRetried: false,
     mayBeReleased: false,
     mayBeCleared: false,
+    cancels: 0,
     damagedAt: null,
     tasks: [],
     redriven: 0,
@@ -194,6 +197,7 @@ export function isCertain(item: Tracked): boolean {
     item.produce.outcome === "written" &&
     item.end === null &&
     item.rejected !== "maybe" &&
+    item.cancels === 0 &&
     !isConcerned(item, "reject", "delete", "retry") &&
     !(item.mayBeCompleted || item.mayBeRetried || item.mayBeCleared || item.damagedAt !== null)
   );
@@ -228,6 +232,7 @@ export function mayBeAbsent(item: Tracked): boolean {
     item.damagedAt !== null ||
     item.wentBackAt > 0 ||
     item.mayBeCleared ||
+    item.cancels > 0 ||
     item.tasks.length > 0 ||
     item.place.deadQueue === "" ||
     // The item may have been a duplicate.

@@ -13,7 +13,7 @@ import type {
 } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
 import { Advances } from "./advances.ts";
-import { Auditor, Violation } from "./auditor.ts";
+import { Auditor, type CancelTarget, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
 import { drain, takeCensus, usualDrainSteps } from "./drain-phase.ts";
@@ -147,6 +147,7 @@ export class World {
     task: () => this.tasks.start(),
     extend: () => this.#extend(),
     release: () => this.#release(),
+    cancel: () => this.#cancel(),
     repeat: () => this.#repeats.repeat(),
     pause: () => this.#pause(),
     abort: () => this.#abort(),
@@ -814,6 +815,46 @@ export class World {
       ended: (ending, wasLost) => {
         this.log(`  released ${call.items[0]?.key}: ${endingText(ending)}`);
         this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
+      },
+    });
+  }
+
+  /** Items of a lease, whose holder keeps their ids, or items of a partition as listed. */
+  #cancel(): void {
+    const held = this.#chance.maybe(this.#heldLeases);
+    if (held !== undefined && this.#chance.hits(500)) {
+      const targets = this.#chance.some(held.ids).map((id) => ({ id }));
+      this.#startCancel(held.queue, targets);
+      return;
+    }
+    // Nodes are only asked for what a client calls.
+    if (this.#options.scenario !== undefined) return;
+    const request = { queue: this.#queueName(), partition: 0, pivot: "", limit: 3 };
+    const { engine } = this.bundle;
+    const isLater = this.#chance.hits(300);
+    this.#call(
+      "list",
+      () => (isLater ? engine.listScheduled(request) : engine.listItems(request)),
+      (ending) => {
+        if (ending?.ok === true) this.#startCancel(request.queue, ending.value);
+      },
+    );
+  }
+
+  #startCancel(queue: string, targets: readonly CancelTarget[]): void {
+    if (targets.length === 0) return;
+    const call = this.auditor.cancelBegun(targets, this.earliest);
+    const ids = targets.map(({ id }) => id);
+    this.log(`cancel ${ids.length} of ${queue} ${ids[0]}`);
+    this.#repeatable({
+      what: "cancel",
+      queue,
+      timeoutMs: limits.requestTimeoutMsDefault,
+      send: (key) => this.bundle.engine.cancelItems({ queue, ids, ...key }),
+      doubted: () => undefined,
+      ended: (ending, wasLost) => {
+        this.log(`  cancelled ${ids[0]}: ${endingText(ending)}`);
+        this.auditor.cancelEnded(call, ending, { now: this.now, wasLost });
       },
     });
   }

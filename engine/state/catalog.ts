@@ -265,6 +265,12 @@ export class Catalog implements QueueRules {
     return { slot: slotFor(present, priorityOf(slot)), seq };
   }
 
+  /** The place of an item of the queue; `null` = no item of it has this id. */
+  placeIn(queue: LogicalQueue, id: string, epochs: Epochs | null): SlotSeq | null {
+    const place = this.placeOf(id, epochs);
+    return place !== null && this.ownerAt(place.slot)?.queue === queue ? place : null;
+  }
+
   /** The queue of this name, unless its delete is being committed. */
   named(name: string): LogicalQueue | undefined {
     const queue = this.#byName.get(name);

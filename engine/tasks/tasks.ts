@@ -233,8 +233,9 @@ export class Tasks {
   /** Ids of other queues are ignored. */
   #spansOf(queue: LogicalQueue, ids: readonly string[], states: readonly api.ItemState[]): Marks {
     const { catalog, shard } = this.#options;
-    const named = [...new Set(ids)].flatMap((id) => catalog.placeOf(id, shard().epochs) ?? []);
-    const ranges = rangesOf(named.filter(({ slot }) => catalog.ownerAt(slot)?.queue === queue));
+    const { epochs } = shard();
+    const named = [...new Set(ids)].flatMap((id) => catalog.placeIn(queue, id, epochs) ?? []);
+    const ranges = rangesOf(named);
     const spans = states.flatMap((state) =>
       ranges.map((range) => ({ ...range, aside: state === "scheduled" })),
     );

@@ -54,12 +54,19 @@ test("idempotency: every operation with a key takes effect once and has the same
   await callTwice(app, "redrive", { queue_name: "dead", limit: 5 });
   await callTwice(app, "repair", { queue_name: "dead", action: "delete", filter: {} }, "l");
   const imported = { queue_name: "orders", partition: 0, items: [{ payload: "ZA==" }] };
-  await callTwice(app, "importItems", imported);
+  const stored = await callTwice(app, "importItems", imported);
+  const ids = [stored.items[0].id, b];
+  expect(await callTwice(app, "cancelItems", { queue_name: "orders", ids })).toEqual({
+    items: [
+      { id: ids[0], was: "ready" },
+      { id: b, was: "not_found" },
+    ],
+  });
   const { partitions } = JSON.parse((await call(app, "stats", { queue_name: "orders" })).text)
     .logical_queues[0];
-  expect(partitions[0]).toMatchObject({ total: 4, total_leased: 0 });
+  expect(partitions[0]).toMatchObject({ total: 3, total_leased: 0 });
   const keyed = Object.values(operations).filter((one) => "keyed" in one);
-  expect(keyed).toHaveLength(10);
+  expect(keyed).toHaveLength(11);
 });
 
 test("idempotency: a replayed produce returns the duplicates of the first", async () => {

@@ -54,6 +54,7 @@ export class CurrentEngine implements Engine<string> {
   listScheduled: Of<"listScheduled"> = (request) => this.#engine.listScheduled(request);
   importItems: Of<"importItems"> = (request) => this.#engine.importItems(request);
   deleteItems: Of<"deleteItems"> = (request) => this.#engine.deleteItems(request);
+  cancelItems: Of<"cancelItems"> = (request) => this.#engine.cancelItems(request);
   findItems: Of<"findItems"> = (request) => this.#engine.findItems(request);
   summarizeItems: Of<"summarizeItems"> = (request) => this.#engine.summarizeItems(request);
   redrive: Of<"redrive"> = (request) => this.#engine.redrive(request);

@@ -5,6 +5,7 @@ import type { Engine } from "../../engine/model/api.ts";
 import { visibleTo } from "../auth/key-rights.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
+  cancelRequest,
   findRequest,
   foundItem,
   importRequest,
@@ -27,6 +28,7 @@ type StorageRoutes = Routes<
   | "explainItem"
   | "importItems"
   | "deleteItems"
+  | "cancelItems"
 >;
 
 export function storageRoutes(engine: Engine<string>): StorageRoutes {
@@ -80,6 +82,13 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       const deleted = await engine.deleteItems({ queue, partition, ids, ...guard });
       caller.countRemoved(deleted);
       return isGuarded(guard) ? guardedReply(deleted) : done;
+    },
+
+    async cancelItems(body, caller) {
+      const request = decodeBody(queueCheck(engine, body), () => cancelRequest(body));
+      const { items } = caller.noteReplay(await engine.cancelItems(caller.withKey(request)));
+      caller.affectedItems = items.filter(({ was }) => was !== "not_found").length;
+      return { items: [...items] };
     },
   };
 }

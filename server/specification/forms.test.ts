@@ -194,6 +194,7 @@ const cases: readonly (readonly [
     "deleteItems",
     (text) => ({ ...orders, partition: 0, ids: [text] }),
   ],
+  ["CancelItemsRequest.ids", required(ids), "cancelItems", (text) => ({ ...orders, ids: [text] })],
   [
     "CompleteRequest.ids",
     required(ids),

@@ -7,7 +7,14 @@ import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { mapInPieces } from "../http/body/pieces.ts";
 import { carried } from "./carried.ts";
-import { bytesOf, instantOf, instantText, instantTextOrNull, wordOf } from "./fields.ts";
+import {
+  bytesOf,
+  instantOf,
+  instantText,
+  instantTextOrNull,
+  ownRequestTimeout,
+  wordOf,
+} from "./fields.ts";
 import { deaths, filterOf, summaryFieldOf } from "./filter.ts";
 
 export function listRequest(body: RequestOf<"listItems">): engine.ListRequest {
@@ -17,6 +24,10 @@ export function listRequest(body: RequestOf<"listItems">): engine.ListRequest {
     pivot: body.pivot,
     limit: body.limit,
   };
+}
+
+export function cancelRequest(body: RequestOf<"cancelItems">): engine.CancelItemsRequest {
+  return { queue: body.queue_name, ids: body.ids, ...ownRequestTimeout(body) };
 }
 
 export function findRequest(body: RequestOf<"findItems">): engine.FindRequest {

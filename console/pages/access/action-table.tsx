@@ -78,6 +78,7 @@ const words: Readonly<Record<string, string>> = {
   cancelTask: "stopped a task",
   importItems: "imported",
   deleteItems: "deleted items",
+  cancelItems: "cancelled items",
   advance: "advanced the clock",
   backup: "made a backup",
   drainNode: "drained or undrained a node",

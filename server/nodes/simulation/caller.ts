@@ -2,6 +2,8 @@
 // so that worlds with and without nodes are checked in the same way.
 
 import type {
+  CancelItemsRequest,
+  Cancelled,
   ClearRequest,
   CompleteRequest,
   ExtendRequest,
@@ -147,6 +149,13 @@ export class NodeCaller {
   async release({ queue, partition, ids, requestKey }: ReleaseRequest) {
     const body = { queue_name: queue, partition, ids };
     return outcomeOf(await this.#call("release", body, keyed(requestKey)));
+  }
+
+  async cancelItems({ queue, ids, requestKey }: CancelItemsRequest): Promise<Cancelled> {
+    const body = { queue_name: queue, ids };
+    const { reply, replayed } = await this.#call("cancelItems", body, keyed(requestKey));
+    const { items } = reply as Pick<Cancelled, "items">;
+    return { items, replayed };
   }
 
   async transact({ requestTimeoutMs, requestKey, ...parts }: TransactRequest) {

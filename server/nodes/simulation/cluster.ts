@@ -27,6 +27,7 @@ import { itemRoutes } from "../../routes/items.ts";
 import { monitoringRoutes } from "../../routes/monitoring.ts";
 import { queueRoutes } from "../../routes/queue.ts";
 import { queuesRoutes } from "../../routes/queues.ts";
+import { storageRoutes } from "../../routes/storage.ts";
 import { taskRoutes } from "../../routes/tasks.ts";
 import { type ShardRoutes, shardedRoutes } from "../../shards/routes.ts";
 import { renderLeased } from "../../wire/leased.ts";
@@ -253,6 +254,7 @@ export class Cluster extends Bundle {
           ...queuesRoutes(engine),
           ...itemRoutes(engine),
           ...queueRoutes(engine),
+          ...storageRoutes(engine),
           ...taskRoutes(engine),
         }) as ShardRoutes,
     );
