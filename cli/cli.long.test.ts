@@ -460,12 +460,16 @@ test("queues: create, list, info, update and delete", async () => {
     code: exitCodes.refused.code,
     error: "error: invalid queue; 'q1' already exists\n",
   });
-  await json("queues update q1 --leased-max 5 --lease-rate 100/1s");
-  expect(await json("queues info q1")).toMatchObject({ leased_max: 5, lease_rate: "100/1s" });
+  await json("queues update q1 --leased-max 5 --lease-rate 100/1s --waiting-max 4");
+  const limits = { leased_max: 5, lease_rate: "100/1s", waiting_max: 4 };
+  expect(await json("queues info q1")).toMatchObject(limits);
   await json("queues update q1 --max-attempts 0");
   expect(await json("queues info q1")).toMatchObject({ max_attempts: 0, lease_timeout: "30s" });
   const later = { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" };
   await client.queue("q1").produce(["a", "b", "c", later]);
+  const refused = await holdfast("produce q1 x");
+  expect(refused.code).toBe(exitCodes.refused.code);
+  expect(refused.error).toContain("queue is full; 4 items wait and 1 would be added, expected at");
   await client.queue("q1").lease({ batch: 1, leaseTimeout: "30m" });
   // The counts are at most one second old.
   let { out } = await holdfast("queues list");

@@ -23,6 +23,7 @@ const names = [
   "lease_rate",
   "unique_for",
   "priority_aging",
+  "waiting_max",
 ] as const;
 
 /** Settings that are not requested are ignored. */

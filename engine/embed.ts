@@ -96,6 +96,7 @@ const ensured = [
   "requestedPartitions",
   "leasedMax",
   "leaseRate",
+  "waitingMax",
   "uniqueForMs",
   "priorityAgingMs",
 ] as const;
@@ -104,7 +105,7 @@ const ensured = [
 const unset = { deadQueue: "", reference: "", maxAttempts: 0, requestedPartitions: 1 };
 /** The defaults of settings that a definition omits. */
 const unlimited = {
-  ...{ leasedMax: 0, leaseRate: "", uniqueForMs: 0 },
+  ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, uniqueForMs: 0 },
   priorityAgingMs: limits.priorityAgingMsDefault,
 };
 

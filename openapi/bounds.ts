@@ -57,6 +57,7 @@ export const bounds = {
   priorityAgingDefault: "60s",
   leasedMaxMin: 0,
   leasedMaxMax: 2_147_483_647,
+  waitingMaxMax: 2_147_483_647,
   partitionsMin: 1,
   partitionsMax: 10_000,
   queuesMax: 10_000,

@@ -349,6 +349,8 @@ An item with a future \`enqueue_at\` joins the tail of its partition when it is 
 
 An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second item with the same unique key is not written, and \`duplicates\` in the reply has its position. If any item of a call has a unique key, all items of that call go to the first partition, however many items it already holds.
 
+If more items would then wait in the queue than its \`waiting_max\`, the call is refused with \`queue_full\`. Items that are leased do not count, and duplicates add nothing.
+
 If the connection breaks before the reply, send the same call again with the same \`Idempotency-Key\`: the items are written once. Without the key you cannot know whether they were written.`,
     request: schemas.ProduceRequest,
     response: schemas.ProduceReply,
@@ -376,8 +378,8 @@ If the connection breaks before the reply, send the same call again with the sam
       }),
       429: overloaded("no item was written"),
       453: refusal(453, {
-        meaning: "Produces are paused; no item was written.",
-        reaction: "Keep the items, and produce them after the queue is resumed.",
+        meaning: "Produces are paused, or the queue is full; no item was written.",
+        reaction: "Keep the items, and produce them after the queue is resumed or has room.",
         reason: "queue_paused",
         message: "queue is paused; moving to the new database",
       }),
@@ -651,7 +653,7 @@ A transact without inputs writes to several queues atomically. An output with a 
       429: overloaded("nothing was changed"),
       453: refusal(453, {
         meaning:
-          "An id cannot be finished (`details` lists each such id with its reason), the inputs are in different shards, or produces to a queue are paused; nothing was changed.",
+          "An id cannot be finished (`details` lists each such id with its reason), the inputs are in different shards, or the queue of an output is paused or full; nothing was changed.",
         reaction:
           "If a lease has lapsed, leave its item and its outputs to another consumer. Finish inputs in different shards with one transact each; queues whose names contain the same `{tag}` are in one shard.",
         reason: "not_leased",

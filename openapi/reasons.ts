@@ -75,6 +75,10 @@ export const reasons = {
   },
   queue_deleted: { codes: [453], meaning: "The queue was deleted while the call waited." },
   queue_paused: { codes: [453], meaning: "The queue accepts no items until it is resumed." },
+  queue_full: {
+    codes: [453],
+    meaning: "More items would wait in the queue than its `waiting_max` allows.",
+  },
   queue_not_empty: {
     codes: [453],
     meaning: "The queue holds items, or items are on their way to it.",

@@ -691,6 +691,14 @@ const leaseRate = Type.String({
   examples: ["100/1s", ""],
 });
 
+const waitingMax = Type.Integer({
+  minimum: 0,
+  maximum: bounds.waitingMaxMax,
+  description:
+    "The maximum number of items that may wait in the queue, ready or scheduled, over all partitions and priorities; 0 = no limit. A produce that would exceed it is refused with `queue_full`, and nothing of it is written. Leased items do not count.",
+  examples: [0, 100_000],
+});
+
 const uniqueFor = Type.String({
   ...ofKind("duration"),
   description:
@@ -868,6 +876,7 @@ export const QueueInfo = message(
         "How long an item waits for each priority that it gains, in the same format as `lease_timeout`; `never` = it gains none.",
       examples: ["60s", "never"],
     }),
+    waiting_max: at(107, waitingMax),
     ...pauseKeys,
   },
   { reserved: [10], constants: { namespace: { number: 11, value: "_system" } } },
@@ -918,6 +927,7 @@ export const sampleQueue: QueueInfo = {
   lease_rate: "",
   unique_for: "",
   priority_aging: "60s",
+  waiting_max: 0,
   lease_paused: false,
   produce_paused: false,
   pause_reason: "",
@@ -951,6 +961,7 @@ export const QueueCreateRequest = message(
     priority_aging: Type.Optional(
       duration(106, { ...priorityAging, [defaultKeyword]: bounds.priorityAgingDefault }),
     ),
+    waiting_max: optional.whole(107, { ...waitingMax, [defaultKeyword]: 0 }),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
   },
@@ -975,6 +986,7 @@ export const QueueUpdateRequest = message(
     lease_rate: Type.Optional(at(104, leaseRate, { hasPresence: true })),
     unique_for: Type.Optional(at(105, uniqueFor, { hasPresence: true })),
     priority_aging: Type.Optional(at(106, priorityAging, { hasPresence: true })),
+    waiting_max: Type.Optional(at(107, waitingMax, { hasPresence: true })),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
     ...guard,

@@ -46,6 +46,7 @@ const otherForms: readonly unknown[] = [
   ...Object.keys(pause).map((name) => paused(without(pause, name))),
   { ...whole, definition: { ...whole.definition, leasedMax: "5" } },
   { ...whole, definition: { ...whole.definition, leaseRate: 5 } },
+  { ...whole, definition: { ...whole.definition, waitingMax: "5" } },
   { ...whole, definition: { ...whole.definition, uniqueForMs: "5" } },
   { ...whole, definition: { ...whole.definition, uniqueForText: 5 } },
   { ...whole, places: {} },

@@ -22,6 +22,8 @@ export interface QueueDefinition {
   readonly leasedMax?: number;
   /** Items that may be leased in an interval, such as `100/1s`; absent = no limit. */
   readonly leaseRate?: string;
+  /** Items that may wait before a produce is refused; absent = no limit. */
+  readonly waitingMax?: number;
   /**
    * How long a unique key stays taken once an item has it; absent = no unique keys, `pending` =
    * while the item is unfinished.
@@ -97,6 +99,7 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
     hasForm(value["definition"], definitionForm) &&
     isAbsentOr("number", value["definition"]["leasedMax"]) &&
     isAbsentOr("string", value["definition"]["leaseRate"]) &&
+    isAbsentOr("number", value["definition"]["waitingMax"]) &&
     isAbsentOr("number", value["definition"]["uniqueForMs"]) &&
     isAbsentOr("string", value["definition"]["uniqueForText"]) &&
     isAbsentOr("number", value["definition"]["priorityAgingMs"]) &&
@@ -141,7 +144,7 @@ const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
   updatedAt: "number",
 };
 type OptionalFields =
-  | ("pause" | "leasedMax" | "leaseRate" | "uniqueForMs" | "uniqueForText")
+  | ("pause" | "leasedMax" | "leaseRate" | "waitingMax" | "uniqueForMs" | "uniqueForText")
   | ("priorityAgingMs" | "priorityAgingText");
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<Omit<PartitionPlace, "origins">> = {

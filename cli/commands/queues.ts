@@ -27,6 +27,7 @@ interface Settings {
   readonly leaseRate?: string;
   readonly uniqueFor?: string;
   readonly priorityAging?: string;
+  readonly waitingMax?: number;
   /** For `create` only. */
   readonly ifNotExists?: boolean;
 }
@@ -293,12 +294,18 @@ function settingsOf(
       "--unique-for <duration>",
       'how long a unique key is reserved, or pending (while its item is unfinished); "" = no unique keys',
     )
-    .option("--priority-aging <duration>", "wait by which an item gains a priority, or never");
+    .option("--priority-aging <duration>", "wait by which an item gains a priority, or never")
+    .addOption(
+      new Option(
+        "--waiting-max <count>",
+        "maximum number of items that may wait; 0 = no limit",
+      ).argParser(wholeNumber(0, bounds.waitingMaxMax)),
+    );
 }
 
 function wireSettings(settings: Settings) {
   const { leaseTimeout, expireTimeout, maxAttempts, deadQueue, reference, partitions } = settings;
-  const { leasedMax, leaseRate, uniqueFor, priorityAging } = settings;
+  const { leasedMax, leaseRate, uniqueFor, priorityAging, waitingMax } = settings;
   return {
     ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
     ...(expireTimeout === undefined ? {} : { expire_timeout: expireTimeout }),
@@ -310,6 +317,7 @@ function wireSettings(settings: Settings) {
     ...(leaseRate === undefined ? {} : { lease_rate: leaseRate }),
     ...(uniqueFor === undefined ? {} : { unique_for: uniqueFor }),
     ...(priorityAging === undefined ? {} : { priority_aging: priorityAging }),
+    ...(waitingMax === undefined ? {} : { waiting_max: waitingMax }),
   };
 }
 

@@ -31,6 +31,7 @@ const codeOf = {
   different_stores: "refused",
   queue_deleted: "refused",
   queue_paused: "refused",
+  queue_full: "refused",
   queue_not_empty: "refused",
   queue_in_use: "refused",
   partition_draining: "refused",
@@ -177,6 +178,11 @@ export function pausedProduce({ reason }: Pause): Failure {
     "queue_paused",
     `queue is paused; ${reason || "it takes no items until it is resumed"}`,
   );
+}
+
+export function queueFull({ waiting, added, max }: Record<"waiting" | "added" | "max", number>) {
+  const why = `${waiting} items wait and ${added} would be added, expected at most ${max}`;
+  return failure("queue_full", `queue is full; ${why}`);
 }
 
 /** For a lease whose time ran out while the lease side was paused. */

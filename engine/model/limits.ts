@@ -68,6 +68,7 @@ export const limits = {
   carriedCountMax: 2 ** 31 - 1,
   /** An `int32` on the wire. */
   leasedMaxMax: 2 ** 31 - 1,
+  waitingMaxMax: 2 ** 31 - 1,
   leaseRateItemsMax: 2 ** 31 - 1,
   /** Steps per interval: a rate is exact to a thousandth, in bounded memory. */
   leaseRateGrains: 1_000,

@@ -85,13 +85,10 @@ export function checkDeadQueueName(name: string): void {
 export function checkQueueSettings(settings: QueueSettings): void {
   checkLength("reference field", byteLength(settings.reference), limits.queueReferenceBytesMax);
   const { maxAttempts, requestedPartitions, leaseTimeoutMs, expireTimeoutMs } = settings;
-  checkMost("max attempts", maxAttempts, limits.maxAttemptsMax);
-  if (maxAttempts < 0) refuse("max attempts is invalid; cannot be negative number");
-  checkWhole("max attempts", maxAttempts);
-  const { leasedMax = 0, leaseRate = "", uniqueForMs = 0 } = settings;
-  checkMost("leased max", leasedMax, limits.leasedMaxMax);
-  if (leasedMax < 0) refuse("leased max is invalid; cannot be negative number");
-  checkWhole("leased max", leasedMax);
+  checkCount("max attempts", maxAttempts, limits.maxAttemptsMax);
+  const { leasedMax = 0, leaseRate = "", waitingMax = 0, uniqueForMs = 0 } = settings;
+  checkCount("leased max", leasedMax, limits.leasedMaxMax);
+  checkCount("waiting max", waitingMax, limits.waitingMaxMax);
   if (leaseRate !== "" && parseRate(leaseRate) === null) {
     const expected = "expected items per interval, such as '100/1s'";
     refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, limits.quotedMax)}'`);
@@ -110,6 +107,12 @@ export function checkQueueSettings(settings: QueueSettings): void {
     const limit = `cannot be greater than the expire timeout ${expire}`;
     refuse(`lease timeout is too long; ${lease} ${limit}`);
   }
+}
+
+function checkCount(what: string, value: number, max: number): void {
+  checkMost(what, value, max);
+  if (value < 0) refuse(`${what} is invalid; cannot be negative number`);
+  checkWhole(what, value);
 }
 
 export function checkWhole(what: string, value: number): void {

@@ -8,6 +8,7 @@ import {
   failure,
   lateProduce,
   pausedProduce,
+  queueFull,
 } from "../model/errors.ts";
 import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
@@ -82,7 +83,7 @@ function answerProduce(turn: Turn, request: Numbered<Produce>, values: readonly 
 
 function produceOne(turn: Turn, request: Numbered<Produce>): Result {
   if (request.deadline <= turn.machineNow) return lateProduce.beforeSend;
-  const refused = refusalOf(turn, request);
+  const refused = refusalOf(turn, request) ?? fullQueue(turn, request.queueId, [request]);
   if (refused !== null) return refused;
   const { op, returnIds } = request;
   const { firstSeqs, duplicates } = addItems(turn, request);
@@ -100,6 +101,32 @@ export function refusalOf({ memory }: Turn, { queueId, items }: Addition): Failu
   const { pause, uniqueForMs } = queue.definition;
   if (pause?.produce === true) return pausedProduce(pause);
   return uniqueForMs === undefined && items.some(isUnique) ? notUnique : null;
+}
+
+/** Refuses items that would exceed the `waiting_max` of their queue. */
+export function fullQueue(
+  turn: Turn,
+  queueId: number,
+  additions: readonly Addition[],
+): Failure | null {
+  const queue = turn.memory.rules.queueOf(queueId);
+  if (queue === undefined) return null;
+  const { waitingMax: max, uniqueForMs = 0 } = queue.definition;
+  if (max === undefined) return null;
+  const seen = new Set<string>();
+  let added = 0;
+  for (const item of additions.flatMap(({ items }) => items)) {
+    if (isUnique(item)) {
+      if (seen.has(item.unique) || isTaken(turn, item, uniqueForMs)) continue;
+      seen.add(item.unique);
+    }
+    added += 1;
+  }
+  let waiting = 0;
+  for (const partition of queue.slots.flatMap((slot) => turn.memory.partitionsAt(slot))) {
+    waiting += partition.readyCount + partition.asideCount;
+  }
+  return added > 0 && waiting + added > max ? queueFull({ waiting, added, max }) : null;
 }
 
 interface Added extends Noted {

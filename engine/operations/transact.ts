@@ -16,7 +16,15 @@ import { type HeldItem, planHeld, tooLarge } from "../turn/leased-items.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { type Completion, completeFound, findCompletion } from "./complete.ts";
 import { answering, type Numbered, type Operation } from "./operation.ts";
-import { type Addition, addItems, dueAtOf, entering, priorityIn, refusalOf } from "./produce.ts";
+import {
+  type Addition,
+  addItems,
+  dueAtOf,
+  entering,
+  fullQueue,
+  priorityIn,
+  refusalOf,
+} from "./produce.ts";
 import { findReturn, planReturn, type Return, returnFound } from "./retry.ts";
 
 /** New items for one queue; `far` is set if that is in another shard. */
@@ -67,6 +75,7 @@ function transactOne(turn: Turn, request: Numbered<Transact>): Result {
       "retried",
     ),
     ...produce.map((part) => refusalOfOutput(turn, part)),
+    ...fullQueues(turn, produce),
   ]);
   if (refused !== null) return refused;
   for (const { found } of completed) completeFound(turn, sound(found));
@@ -126,6 +135,13 @@ function refusalOfOutput(turn: Turn, part: Output): Failure | null {
   if (!rules.isOpen(part.far.owner)) return deletedFailure;
   const pause = rules.pauseOf(part.far.owner);
   return pause?.produce === true ? pausedProduce(pause) : null;
+}
+
+/** Outputs to other shards are not refused: only those know how many items wait there. */
+function fullQueues(turn: Turn, produce: readonly Output[]): (Failure | null)[] {
+  const here = produce.filter(({ far }) => far === undefined);
+  const byQueue = Map.groupBy(here, ({ queueId }) => queueId);
+  return [...byQueue].map(([queueId, parts]) => fullQueue(turn, queueId, parts));
 }
 
 interface ProducedPart {

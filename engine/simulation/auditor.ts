@@ -37,6 +37,7 @@ import {
   type Tracked,
   trackedOf,
 } from "./tracked.ts";
+import { notFull, overfilled } from "./waiting-rule.ts";
 
 export class Violation extends Error {
   override readonly name = "Violation";
@@ -173,7 +174,8 @@ interface Offered {
 /** Items expire in pieces and after faults, but at most this late. */
 const overdueMs = 20_000;
 /** Refusals of a transact that do not depend on its ids. */
-const elsewhere = /no such queue|was deleted|is paused|different shards|not a valid partition/;
+const elsewhere =
+  /no such queue|was deleted|is paused|is full|different shards|not a valid partition/;
 const utf8 = new TextDecoder();
 
 export class Auditor {
@@ -388,6 +390,25 @@ export class Auditor {
     }
   }
 
+  /** Checks the answer of a call that its queue refuses if it is full. */
+  checkWaiting(call: ProduceCall, ending: Ending<Produced> | null, now: number): void {
+    const { waitingMax: max } = this.#queue(call.queue);
+    if (ending === null || max === 0) return;
+    const items = this.#items.values();
+    if (!ending.ok) {
+      if (!ending.message.startsWith("queue is full")) return;
+      const reported = notFull(items, call, ending.message, { max, now });
+      if (reported !== null) throw new Violation("I15", reported);
+      this.#situations.reached("a produce is refused, because its queue is full");
+      return;
+    }
+    // Another node may have granted items, but not answered yet.
+    if (this.#hasNodes || this.#isUnlimited || ending.value.replayed) return;
+    const mayBeHeld = (item: Tracked) => this.#unansweredLeaseOf(item) !== undefined;
+    const reported = overfilled(items, call, { max, now, faults: this.#faults, mayBeHeld });
+    if (reported !== null) throw new Violation("I15", reported);
+  }
+
   /** Other items of the queue with the same unique key that were written, or may have been. */
   #rivals({ uniqueKey, produce, key }: Tracked): Tracked[] {
     return [...this.#items.values()].filter(
@@ -502,11 +523,14 @@ export class Auditor {
       }
       const duplicates = reported?.duplicates ?? [];
       const isReplayed = ending?.ok === true && ending.value.replayed;
-      this.produceEnded(
-        output,
-        ending?.ok === true ? { ok: true, value: { replayed: isReplayed, duplicates } } : ending,
-        answered.now,
-      );
+      const produced =
+        ending?.ok === true
+          ? { ...ending, value: { replayed: isReplayed, duplicates } }
+          : (ending ?? null);
+      this.produceEnded(output, produced, answered.now);
+      // A refusal does not say which output it is about.
+      const isAbout = reported?.delivered ?? call.outputs.length === 1;
+      if (isAbout) this.checkWaiting(output, produced, answered.now);
     }
     const isRefused = ending?.ok === false && /^(refused|invalid)$/.test(ending.code);
     const isOfIds = isRefused && !elsewhere.test(ending.message);

@@ -18,6 +18,8 @@ export interface QueueParameters {
   readonly leasedMax: number;
   /** `""` = no limit. */
   readonly leaseRate: string;
+  /** 0 = no limit. */
+  readonly waitingMax: number;
   /** 0 = no unique keys. */
   readonly uniqueForMs: number;
   readonly priorityAgingMs: number;
@@ -136,7 +138,8 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const crowded = isCrowded(seed) ? crowding(tested) : tested;
   const moved = [4, 5].includes(seed % 16) ? resharding(crowded) : crowded;
   const prioritized = seed % 7 === 3 ? prioritizing(moved, Math.floor(seed / 7)) : moved;
-  const resharded = [3, 11].includes(seed % 13) ? cancelling(prioritized) : prioritized;
+  const cancelled = [3, 11].includes(seed % 13) ? cancelling(prioritized) : prioritized;
+  const resharded = seed % 6 === 5 ? filling(cancelled, Math.floor(seed / 6)) : cancelled;
   // Few worlds have enough load for a turn during a sync; in odd seeds any load is enough.
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
@@ -239,7 +242,10 @@ export function transacting(parameters: Parameters, which: number): Parameters {
   };
 }
 
-const noLimits = { leasedMax: 0, leaseRate: "", uniqueForMs: 0, priorityAgingMs: minute };
+const noLimits = {
+  ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, uniqueForMs: 0 },
+  priorityAgingMs: minute,
+};
 const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
 
 /** A world in which dead letters are often in flight to another shard when the process dies. */
@@ -305,6 +311,15 @@ export function pausing(parameters: Parameters, which: number): Parameters {
       storeFault: Math.max(3, storeFault),
       slow: Math.max(3, slow),
     },
+  };
+}
+
+/** A world whose queues are often full. */
+export function filling(parameters: Parameters, which: number): Parameters {
+  const waitingMax = [12, 30, 5][which % 3] ?? 12;
+  return {
+    ...parameters,
+    queues: parameters.queues.map((one) => (one.name === "dead" ? one : { ...one, waitingMax })),
   };
 }
 

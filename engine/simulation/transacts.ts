@@ -121,6 +121,8 @@ export class Transacts {
         situations.reached("a transact of items in several shards is refused");
       } else if (message.includes("is paused")) {
         situations.reached("a transact is refused, because the queue of an output is paused");
+      } else if (message.includes("is full")) {
+        situations.reached("a transact is refused, because the queue of an output is full");
       } else if (details !== undefined && call.outputs.length > 0) {
         situations.reached("a transact is refused because of one id");
       }

@@ -523,6 +523,7 @@ export class World {
       ended: (ending) => {
         this.log(`  produced ${texts[0]?.key}: ${endingText(ending)}`);
         this.auditor.produceEnded(call, ending, this.now);
+        this.auditor.checkWaiting(call, ending, this.now);
         this.#watch.ended("produce", ending, this.bundle.downs > downs);
       },
     });
@@ -940,7 +941,7 @@ export class World {
     this.auditor.limitsLifted();
     for (const { name } of this.parameters.queues) {
       await this.bundle.run(() =>
-        this.bundle.engine.updateQueue({ name, leasedMax: 0, leaseRate: "" }),
+        this.bundle.engine.updateQueue({ name, leasedMax: 0, leaseRate: "", waitingMax: 0 }),
       );
       this.#startPause(name, { lease: false, produce: false });
       await this.rest();

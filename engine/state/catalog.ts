@@ -522,7 +522,8 @@ function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt
   const expireTimeoutText = settings.expireTimeoutText ?? formatDuration(expireTimeoutMs);
   const timeouts = { leaseTimeoutMs, expireTimeoutMs, leaseTimeoutText, expireTimeoutText };
   const counts = { maxAttempts, requestedPartitions };
-  const max = leasedMax > 0 && { leasedMax };
+  const { waitingMax = 0 } = settings;
+  const max = { ...(leasedMax > 0 && { leasedMax }), ...(waitingMax > 0 && { waitingMax }) };
   const rate = leaseRate !== "" && { leaseRate };
   const { uniqueForMs = 0 } = settings;
   const uniqueText = uniqueForMs === pending ? pendingText : formatDuration(uniqueForMs);

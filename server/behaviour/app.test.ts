@@ -161,6 +161,7 @@ describe("operations", () => {
       lease_rate: "",
       unique_for: "",
       priority_aging: "60s",
+      waiting_max: 0,
       lease_paused: false,
       produce_paused: false,
       pause_reason: "",
@@ -236,6 +237,22 @@ describe("operations", () => {
     const wrong = { ...orders, lease_rate: "100/s" };
     const why = "lease rate is invalid; expected items per interval, such as '100/1s', got '100/s'";
     expect(await server.ok("updateQueue", wrong)).toEqual(refused(400, why));
+  });
+
+  test("waiting_max is kept, shown, changed and unset, and a full queue refuses", async () => {
+    await using server = await setup();
+    expect(await server.ok("updateQueue", { ...orders, waiting_max: 3 })).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject({ waiting_max: 3 });
+    const produce = (count: number) =>
+      server.ok("produce", { ...produced, items: Array(count).fill({}) });
+    expect(await produce(2)).toEqual(done);
+    const why = "queue is full; 2 items wait and 2 would be added, expected at most 3";
+    expect(await produce(2)).toEqual({ ...refused(453, why), reason: "queue_full" });
+    expect(await produce(1)).toEqual(done);
+    expect(await server.ok("updateQueue", { ...orders, waiting_max: 0 })).toEqual(done);
+    expect(await produce(2)).toEqual(done);
+    const wrong = { ...orders, waiting_max: -1 };
+    expect(await server.ok("updateQueue", wrong)).toMatchObject({ code: 400 });
   });
 
   test("unique keys: a duplicate is reported by its position", async () => {

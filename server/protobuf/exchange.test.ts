@@ -125,6 +125,7 @@ test("a queue is described with canonical timeouts and its namespace, also in a 
     lease_rate: "",
     unique_for: "",
     priority_aging: "1m0s",
+    waiting_max: 0,
     lease_paused: false,
     produce_paused: false,
     pause_reason: "",

@@ -78,6 +78,7 @@ const queueInfo = [
     "lease_rate",
     "unique_for",
     "priority_aging",
+    "waiting_max",
     "lease_paused",
     "produce_paused",
     "pause_reason",
@@ -89,6 +90,7 @@ const beyond = {
   lease_rate: "100/1s",
   unique_for: "1d",
   priority_aging: "10m",
+  waiting_max: 5,
   ...unpaused,
 };
 const timeouts = { lease_timeout: "60m", expire_timeout: "24h" };

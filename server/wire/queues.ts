@@ -28,6 +28,7 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
     requestedPartitions: body.requested_partitions ?? 1,
     leasedMax: body.leased_max ?? 0,
     leaseRate: body.lease_rate ?? "",
+    waitingMax: body.waiting_max ?? 0,
     ...uniqueFor(body.unique_for ?? ""),
     ...(isGiven(body.priority_aging) && priorityAging(body.priority_aging)),
   };
@@ -55,6 +56,7 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
       requestedPartitions: body.requested_partitions,
       leasedMax: body.leased_max,
       leaseRate: body.lease_rate,
+      waitingMax: body.waiting_max,
     }),
     ...guardOf(body),
   };
@@ -85,6 +87,7 @@ export function queueInfo(queue: ReturnType<engine.Engine["queueInfo"]>): wire.Q
     lease_rate: queue.leaseRate ?? "",
     unique_for: queue.uniqueForText ?? "",
     priority_aging: queue.priorityAgingText ?? bounds.priorityAgingDefault,
+    waiting_max: queue.waitingMax ?? 0,
     lease_paused: queue.pause?.lease ?? false,
     produce_paused: queue.pause?.produce ?? false,
     pause_reason: queue.pause?.reason ?? "",

@@ -89,6 +89,7 @@ test("createQueue: absent keys have their defaults, durations keep their texts",
     requestedPartitions: 1,
     leasedMax: 0,
     leaseRate: "",
+    waitingMax: 0,
     uniqueForMs: 0,
     uniqueForText: "",
   });

@@ -46,6 +46,7 @@ const offTexts: Partial<Record<SettingId, string>> = {
   max_attempts: "no limit",
   leased_max: "no limit",
   lease_rate: "no limit",
+  waiting_max: "no limit",
   dead_queue: "none",
   unique_for: "off",
 };
@@ -64,6 +65,7 @@ export function factsOf(
     ...info,
     max_attempts: limit(info.max_attempts),
     leased_max: limit(info.leased_max),
+    waiting_max: limit(info.waiting_max),
     requested_partitions: `${countText(info.requested_partitions)}${drain}${where}`,
     dead_queue: info.dead_queue && (
       <Link className="link" to={queueAddress(info.dead_queue)}>

@@ -70,6 +70,7 @@ const numbers: Readonly<Record<string, fc.Arbitrary<number>>> = {
   partition: fc.constantFrom(0, 0, 0, 1, 2),
   priority: fc.constantFrom(0, 0, 5, bounds.priorityMax),
   priority_min: fc.constantFrom(0, 0, 0, 5),
+  waiting_max: fc.constantFrom(0, 0, 0, 100),
   requested_partitions: fc.integer({ min: 1, max: 5 }),
   batch_size: fc.integer({ min: 1, max: 20 }),
   payload_head: fc.constantFrom(0, 3, 65_536),

@@ -205,16 +205,17 @@ export class NodeCaller {
       requested_partitions: settings.requestedPartitions,
       leased_max: settings.leasedMax,
       lease_rate: settings.leaseRate,
+      waiting_max: settings.waitingMax,
       unique_for: uniqueForOf(settings),
       priority_aging: settings.priorityAgingMs === never ? neverText : null,
     });
   }
 
   async updateQueue(change: QueueChange): Promise<void> {
-    const { name, requestedPartitions, leasedMax, leaseRate } = change;
+    const { name, requestedPartitions, leasedMax, leaseRate, waitingMax } = change;
     await this.#call("updateQueue", {
       ...{ queue_name: name, requested_partitions: requestedPartitions },
-      ...{ leased_max: leasedMax, lease_rate: leaseRate },
+      ...{ leased_max: leasedMax, lease_rate: leaseRate, waiting_max: waitingMax },
     });
   }
 

@@ -11,6 +11,7 @@ export const settings = [
   { id: "requested_partitions", label: "Partitions", holds: "", isCount: true },
   { id: "leased_max", label: "Leased at most", holds: "from now on", isCount: true },
   { id: "lease_rate", label: "Lease rate", holds: "from now on" },
+  { id: "waiting_max", label: "Waiting at most", holds: "from now on", isCount: true },
   { id: "unique_for", label: "Unique for", holds: "for items produced from now on" },
   { id: "priority_aging", label: "Priority aging", holds: "for the items in it too" },
   { id: "reference", label: "Reference", holds: "" },
