@@ -461,7 +461,9 @@ test("queues: create, list, info, update and delete", async () => {
     error: "error: invalid queue; 'q1' already exists\n",
   });
   await json("queues update q1 --leased-max 5 --lease-rate 100/1s --waiting-max 4");
-  const limits = { leased_max: 5, lease_rate: "100/1s", waiting_max: 4 };
+  await json("queues update q1 --retry-backoff 1s..5m");
+  const retry_backoff = "1s..5m";
+  const limits = { leased_max: 5, lease_rate: "100/1s", waiting_max: 4, retry_backoff };
   expect(await json("queues info q1")).toMatchObject(limits);
   await json("queues update q1 --max-attempts 0");
   expect(await json("queues info q1")).toMatchObject({ max_attempts: 0, lease_timeout: "30s" });

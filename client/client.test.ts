@@ -845,8 +845,9 @@ test("ensure: returns the settings in which an existing queue differs", async ()
     leased_max: { requested: 5, actual: 0 },
     lease_rate: { requested: "1/1s", actual: "" },
     waiting_max: { requested: 9, actual: 0 },
+    retry_backoff: { requested: "1s..5m", actual: "" },
   };
-  const limits = { leased_max: 5, lease_rate: "1/1s", waiting_max: 9 };
+  const limits = { leased_max: 5, lease_rate: "1/1s", waiting_max: 9, retry_backoff: "1s..5m" };
   expect(await queue.ensure({ ...asked, ...limits })).toEqual(differences);
   expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
 

@@ -12,9 +12,12 @@ import type { LeaseReply } from "./wire.ts";
 export type Refusals = Readonly<Record<string, string>>;
 
 export interface RetryOptions {
-  /** When to offer the items again, by the queue's clock; absent = at once. */
+  /** When to offer the items again, by the queue's clock. */
   readonly at?: Date;
-  /** Milliseconds until the items are offered again, independent of clocks; absent = at once. */
+  /**
+   * Milliseconds until the items are offered again, independent of clocks; 0 = at once. Without
+   * both, the queue's `retry_backoff` applies, and without that they are offered at once.
+   */
   readonly delayMs?: number;
   /** Sends the items to the dead queue, regardless of remaining attempts. */
   readonly dead?: boolean;
@@ -32,6 +35,8 @@ export interface Lease<Json = unknown> {
   readonly partition: number;
   /** The queue's limit; 0 = no limit. An item with as many `attempts` is in its last attempt. */
   readonly max_attempts: number;
+  /** The queue's, such as `1s..5m`: for retries without `at` and `delayMs`; absent = none. */
+  readonly retry_backoff?: string;
   readonly items: readonly LeasedItem<Json>[];
   /** When the first of its items lapses, in `performance.now()` time. */
   readonly lapsesAt: number;
@@ -54,7 +59,7 @@ export interface LeaseSource {
 }
 
 export function openLease({ call, reply, receivedAt, ...asked }: LeaseSource): Lease {
-  const { queue_name, partition, max_attempts, now } = reply;
+  const { queue_name, partition, max_attempts, retry_backoff, now } = reply;
   const left = new Set<LeasedItem>();
   const origin = { queue_name, partition, left };
   const items = reply.items.map((item) => leasedItem(item, origin));
@@ -73,6 +78,7 @@ export function openLease({ call, reply, receivedAt, ...asked }: LeaseSource): L
     queue_name,
     partition,
     max_attempts,
+    ...(retry_backoff && { retry_backoff }),
     items,
     lapsesAt: Math.min(
       ...items.map(({ lease_deadline }) => lapsesAtOf({ lease_deadline, now }, receivedAt)),
@@ -104,19 +110,21 @@ export function openLease({ call, reply, receivedAt, ...asked }: LeaseSource): L
 type Given = { readonly [Name in keyof RetryOptions]: RetryOptions[Name] | undefined };
 
 /** Converts to the contract's fields. Throws `InvalidRequest` for invalid values. */
-export function retryFields({ at, delayMs = 0, dead = false, reason }: Given) {
+export function retryFields({ at, delayMs, dead = false, reason }: Given) {
   const refuse = (message: string): never => {
     throw new InvalidRequest({ operation: "retry", status: null, message });
   };
   if (at !== undefined && Number.isNaN(at.getTime())) {
     refuse("at is invalid; expected an instant, got Invalid Date");
   }
-  if (!(delayMs >= 0 && delayMs <= bounds.durationMsMax)) {
+  if (delayMs !== undefined && !(delayMs >= 0 && delayMs <= bounds.durationMsMax)) {
     refuse(`delayMs is invalid; expected from 0 to ${bounds.durationMsMax}, got ${delayMs}`);
   }
   return {
     retry_at: at?.toISOString() ?? null,
-    ...(delayMs > 0 && { retry_after: `${Math.ceil(delayMs)}ms` }),
+    // Without a delay, the queue's `retry_backoff` would apply.
+    ...(delayMs !== undefined &&
+      (delayMs > 0 || at === undefined) && { retry_after: `${Math.ceil(delayMs)}ms` }),
     dead,
     ...(reason && { reason }),
   };

@@ -6,12 +6,12 @@ import type { LeasedItem } from "./items.ts";
 
 /** A notice of a worker; none requires a reaction. */
 export type WorkerNotice =
-  /** The handler threw; the item is retried after `delayMs`. */
+  /** The handler threw; the item is retried after `delayMs`, or the queue's `retry_backoff`. */
   | {
       readonly kind: "retried";
       readonly item: LeasedItem;
       readonly error: unknown;
-      readonly delayMs: number;
+      readonly delayMs?: number;
     }
   /** The handler threw a `DeadLetter`, or in the last attempt: the item is in the dead queue. */
   | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }

@@ -24,6 +24,7 @@ const names = [
   "unique_for",
   "priority_aging",
   "waiting_max",
+  "retry_backoff",
 ] as const;
 
 /** Settings that are not requested are ignored. */

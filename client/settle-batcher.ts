@@ -20,8 +20,8 @@ export interface Settlement {
     | { readonly kind: "release" }
     | {
         readonly kind: "retry";
-        /** A whole number of milliseconds; 0 = at once. */
-        readonly delayMs: number;
+        /** A whole number of milliseconds; 0 = at once, `undefined` = as the queue says. */
+        readonly delayMs: number | undefined;
         readonly dead: boolean;
         readonly reason: string;
       };

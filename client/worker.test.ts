@@ -279,6 +279,38 @@ test("worker: the default backoff grows with the attempts and is jittered", asyn
   expect(await at.queue.inspect()).toMatchObject({ retried: 1 });
 });
 
+test("worker: without a backoff of its own, the queue's retry_backoff sets failed items aside", async () => {
+  const asked: object[] = [];
+  const fetch: Fetch = (url, init) => {
+    if (url.endsWith(".retry")) asked.push(...JSON.parse(String(init.body)).items);
+    return globalThis.fetch(url, init);
+  };
+  await using at = await setup({ retry_backoff: "1h..2h" }, { fetch });
+  for (const options of [{}, { backoff: () => 0 }]) {
+    await at.queue.produce("x");
+    const failed = gate();
+    const worker = at.queue.work(
+      ({ attempts }) => {
+        if (attempts === 1) throw new Error("no");
+      },
+      {
+        ...{ ...at.workOptions, ...options },
+        notice: (notice) => {
+          at.notices.push(notice);
+          failed.resolve();
+        },
+      },
+    );
+    await failed.promise;
+    await worker.stop();
+  }
+  expect(asked).toMatchObject([{ retry_at: null }, { retry_at: null, retry_after: "0ms" }]);
+  expect(asked[0]).not.toHaveProperty("retry_after");
+  expect(at.notices).toMatchObject([{ kind: "retried" }, { kind: "retried", delayMs: 0 }]);
+  expect(at.notices[0]).not.toHaveProperty("delayMs");
+  expect(await at.queue.inspect()).toMatchObject({ retried: 1 });
+});
+
 test("worker: DeadLetter sends an item to the dead queue, regardless of attempts", async () => {
   await using at = await setup();
   await at.queue.produce({ utf8: "poison", reference: "r-1" });

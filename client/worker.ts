@@ -39,7 +39,10 @@ export interface WorkOptions {
   readonly concurrency?: number;
   /** Maximum number of items in one lease; default and at most `concurrency`. */
   readonly batch?: number;
-  /** Returns the delay of a retry in milliseconds; default from 1 s to 5 minutes, jittered. */
+  /**
+   * Returns the delay of a retry in milliseconds; default the queue's `retry_backoff`, and if it has
+   * none, from 1 s to 5 minutes, jittered.
+   */
   readonly backoff?: (item: LeasedItem, error: unknown) => number;
   /**
    * How long before the lease lapses a handler's signal is aborted; default a tenth of the lease,
@@ -296,15 +299,21 @@ class QueueWorker implements Worker {
   ): Promise<ItemOutcome> {
     const { lease } = session;
     if (isInstance(error, DeadLetter)) {
-      const what = { kind: "retry", delayMs: 0, dead: true, reason: retryReason(error) } as const;
+      const what = {
+        kind: "retry",
+        delayMs: undefined,
+        dead: true,
+        reason: retryReason(error),
+      } as const;
       return { as: "dead", what, notice: { kind: "dead", item, error } };
     }
     // An interrupted item has not failed, so another worker may continue with it.
     if (this.#hurrying.signal.aborted) return { as: "released", what: { kind: "release" } };
-    const delayMs = this.#delayMs(item, error);
+    const delayMs = this.#delayMs(item, lease, error);
     const what = { kind: "retry", delayMs, dead: false, reason: retryReason(error) } as const;
     if (hasMoreAttempts(item, lease)) {
-      return { as: "retried", what, notice: { kind: "retried", item, error, delayMs } };
+      const delay = delayMs === undefined ? {} : { delayMs };
+      return { as: "retried", what, notice: { kind: "retried", item, error, ...delay } };
     }
     const as = await this.#lastEnd(session);
     return { as, what, notice: { kind: as, item, error } };
@@ -332,8 +341,11 @@ class QueueWorker implements Worker {
     return this.#deadQueueCheck;
   }
 
-  /** The program's `backoff`, if it returns a valid delay, up to the contract's maximum. */
-  #delayMs(item: LeasedItem, error: unknown): number {
+  /**
+   * The program's `backoff`, if it returns a valid delay, up to the contract's maximum; `undefined` =
+   * the server applies the queue's.
+   */
+  #delayMs(item: LeasedItem, lease: Lease, error: unknown): number | undefined {
     const { backoff } = this.#source.options;
     if (backoff !== undefined) {
       let wrong: { readonly reason: string; readonly error?: unknown };
@@ -349,7 +361,7 @@ class QueueWorker implements Worker {
       }
       this.#notice({ kind: "fault", item, ...wrong });
     }
-    return Math.ceil(this.#backoff(item.attempts));
+    return lease.retry_backoff === undefined ? Math.ceil(this.#backoff(item.attempts)) : undefined;
   }
 
   #backoff(attempts: number): number {

@@ -215,7 +215,7 @@ test("ensureQueue: creates the queue once, returns how it differs, and changes i
 
 test("ensureQueue: unspecified settings may have any value, and an empty one equals an absent one", async () => {
   await using engine = await opened();
-  const none = { leasedMax: 0, leaseRate: "", waitingMax: 0, uniqueForMs: 0 };
+  const none = { leasedMax: 0, leaseRate: "", waitingMax: 0, retryBackoff: "", uniqueForMs: 0 };
   expect(await engine.ensureQueue({ ...orders, ...none })).toEqual({});
   await engine.updateQueue({ name: "orders", leasedMax: 5, leaseRate: "10/1s" });
   expect(await engine.ensureQueue(orders)).toEqual({});

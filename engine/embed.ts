@@ -97,6 +97,7 @@ const ensured = [
   "leasedMax",
   "leaseRate",
   "waitingMax",
+  "retryBackoff",
   "uniqueForMs",
   "priorityAgingMs",
 ] as const;
@@ -105,7 +106,7 @@ const ensured = [
 const unset = { deadQueue: "", reference: "", maxAttempts: 0, requestedPartitions: 1 };
 /** The defaults of settings that a definition omits. */
 const unlimited = {
-  ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, uniqueForMs: 0 },
+  ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, retryBackoff: "", uniqueForMs: 0 },
   priorityAgingMs: limits.priorityAgingMsDefault,
 };
 

@@ -116,13 +116,14 @@ export class Leases<Items> {
           return;
         }
         const { partition, replayed } = outcome;
-        const { maxAttempts } = queue.definition;
+        const { maxAttempts, retryBackoff } = queue.definition;
         const items = outcome.items as Items;
         resolve({
           partition,
           replayed,
           queue: request.queue,
           maxAttempts,
+          ...(retryBackoff !== undefined && { retryBackoff }),
           now: clock.now(),
           items,
         });

@@ -1,4 +1,4 @@
-// The limit of the items that wait in a queue: a produce that would exceed it is refused as a whole.
+// The limit of the items that wait in a queue: a produce that would exceed it is refused.
 
 import { expect, test } from "bun:test";
 import type { ProduceItem, QueueSettings } from "./model/api.ts";

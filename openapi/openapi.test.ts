@@ -102,7 +102,7 @@ test("document: an optional key of a request may be null, except in an update", 
   expect(typesOf("QueueCreateRequest")).toEqual([
     ...stamps,
     ...["dead_queue", "reference", "max_attempts", "requested_partitions"],
-    ...["leased_max", "lease_rate", "unique_for", "priority_aging", "waiting_max"],
+    ...["leased_max", "lease_rate", "unique_for", "priority_aging", "waiting_max", "retry_backoff"],
     ...["lease_paused", "produce_paused", "pause_reason", "namespace"],
   ]);
   expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
@@ -335,7 +335,7 @@ test("operations: messages have the keys of the specification", () => {
       "queue_name created_at updated_at dead_queue reference lease_timeout",
       "expire_timeout max_attempts requested_partitions",
       // Beyond the specification.
-      "leased_max lease_rate unique_for priority_aging waiting_max",
+      "leased_max lease_rate unique_for priority_aging waiting_max retry_backoff",
       "lease_paused produce_paused pause_reason",
     ]
       .join(" ")

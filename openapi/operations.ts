@@ -434,6 +434,7 @@ If a lease passes its deadline, the item is offered again to any consumer, under
           queue_name: "orders",
           partition: 0,
           max_attempts: 10,
+          retry_backoff: "",
           now: "2026-03-01T12:00:00.000Z",
         },
       },
@@ -481,7 +482,7 @@ If a lease passes its deadline, the item is offered again to any consumer, under
     keyed: true,
     tag: "Items",
     summary: "Retry items",
-    description: `Returns leased items to their queue before the deadline, to be offered again \`retry_after\` from now or at \`retry_at\`, or at once if both are empty. They go to the tail of their partition under new ids, and the attempt counts. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does an item with \`dead: true\`, however many attempts remain. If the queue has no dead queue, an item without attempts left is removed, and \`dead: true\` is refused.
+    description: `Returns leased items to their queue before the deadline, to be offered again \`retry_after\` from now or at \`retry_at\`. If both are empty, they wait as the queue's \`retry_backoff\` says, or are offered at once. They go to the tail of their partition under new ids, and the attempt counts. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does an item with \`dead: true\`, however many attempts remain. If the queue has no dead queue, an item without attempts left is removed, and \`dead: true\` is refused.
 
 Send the \`queue_name\` and \`partition\` of the lease reply. Each id must be leased now; if one is not, no item is changed.`,
     request: schemas.RetryRequest,
@@ -742,7 +743,7 @@ A transact without inputs writes to several queues atomically. An output with a 
     summary: "Update a queue",
     description: `Changes the definition of a queue. An absent field keeps its value; a present one sets it, even to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
 
-A new \`max_attempts\`, \`dead_queue\` or \`priority_aging\` also applies to items already in the queue; new timeouts and limits apply to leases granted and items produced afterwards. Additional \`requested_partitions\` are created at once; surplus partitions accept no new items and are removed once they are empty. With \`dry_run\` nothing changes, and \`counts\` reports the items in the surplus partitions. With \`expect\` the update is refused if they hold more items than that.`,
+A new \`max_attempts\`, \`dead_queue\` or \`priority_aging\` also applies to items already in the queue; new timeouts, limits and a new \`retry_backoff\` apply to leases granted, items produced and items retried afterwards. Additional \`requested_partitions\` are created at once; surplus partitions accept no new items and are removed once they are empty. With \`dry_run\` nothing changes, and \`counts\` reports the items in the surplus partitions. With \`expect\` the update is refused if they hold more items than that.`,
     request: schemas.QueueUpdateRequest,
     response: schemas.GuardedReply,
     example: { queue_name: "orders", max_attempts: 0, requested_partitions: 8 },

@@ -412,6 +412,11 @@ export const LeaseReply = message(
         "The server's time when it sent this reply. Subtract it from a `lease_deadline` to get the remaining time of the lease without relying on the consumer's clock.",
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
+    retry_backoff: text(102, {
+      description:
+        'The delay of the queue for a retry with neither `retry_at` nor `retry_after`; `""` = none.',
+      examples: ["", "1s..5m"],
+    }),
   },
 );
 export type LeaseReply = Static<typeof LeaseReply>;
@@ -424,7 +429,7 @@ export const RetryItem = message("RetryItem", "A leased item to return to its qu
   }),
   retry_at: optional.instantOrNull(2, {
     description:
-      'Date-time before which the item is not offered again, by the server\'s clock. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not change the `expire_deadline`: with a `retry_at` at or after it, the item expires without another attempt.',
+      'Date-time before which the item is not offered again, by the server\'s clock. Past: it joins the tail of its partition at once. Absent, `null` or `""`: `retry_after` applies, or else the `retry_backoff` of the queue, if it has one; otherwise the item joins the tail at once. A retry does not change the `expire_deadline`: with a `retry_at` at or after it, the item expires without another attempt.',
     examples: ["2026-03-01T12:15:00.000Z"],
     ...formed(forms.dateTimeOrNone),
   }),
@@ -699,6 +704,11 @@ const waitingMax = Type.Integer({
   examples: [0, 100_000],
 });
 
+const retryBackoff = Type.String({
+  description: `How long an item waits whose retry names neither \`retry_at\` nor \`retry_after\`, as its first and its longest delay: \`1s..5m\`; \`""\` = it joins the tail at once. The delay doubles with each attempt, and is up to a tenth shorter, which spreads items that failed together. It does not apply to lapses and releases.`,
+  examples: ["1s..5m", ""],
+});
+
 const uniqueFor = Type.String({
   ...ofKind("duration"),
   description:
@@ -877,6 +887,7 @@ export const QueueInfo = message(
       examples: ["60s", "never"],
     }),
     waiting_max: at(107, waitingMax),
+    retry_backoff: at(108, retryBackoff),
     ...pauseKeys,
   },
   { reserved: [10], constants: { namespace: { number: 11, value: "_system" } } },
@@ -928,6 +939,7 @@ export const sampleQueue: QueueInfo = {
   unique_for: "",
   priority_aging: "60s",
   waiting_max: 0,
+  retry_backoff: "",
   lease_paused: false,
   produce_paused: false,
   pause_reason: "",
@@ -962,6 +974,7 @@ export const QueueCreateRequest = message(
       duration(106, { ...priorityAging, [defaultKeyword]: bounds.priorityAgingDefault }),
     ),
     waiting_max: optional.whole(107, { ...waitingMax, [defaultKeyword]: 0 }),
+    retry_backoff: optional.text(108, { ...retryBackoff, [defaultKeyword]: "" }),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
   },
@@ -987,6 +1000,7 @@ export const QueueUpdateRequest = message(
     unique_for: Type.Optional(at(105, uniqueFor, { hasPresence: true })),
     priority_aging: Type.Optional(at(106, priorityAging, { hasPresence: true })),
     waiting_max: Type.Optional(at(107, waitingMax, { hasPresence: true })),
+    retry_backoff: Type.Optional(at(108, retryBackoff, { hasPresence: true })),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
     ...guard,

@@ -47,6 +47,7 @@ const otherForms: readonly unknown[] = [
   { ...whole, definition: { ...whole.definition, leasedMax: "5" } },
   { ...whole, definition: { ...whole.definition, leaseRate: 5 } },
   { ...whole, definition: { ...whole.definition, waitingMax: "5" } },
+  { ...whole, definition: { ...whole.definition, retryBackoff: 5 } },
   { ...whole, definition: { ...whole.definition, uniqueForMs: "5" } },
   { ...whole, definition: { ...whole.definition, uniqueForText: 5 } },
   { ...whole, places: {} },

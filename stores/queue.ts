@@ -24,6 +24,8 @@ export interface QueueDefinition {
   readonly leaseRate?: string;
   /** Items that may wait before a produce is refused; absent = no limit. */
   readonly waitingMax?: number;
+  /** How long a retry without an instant sets items aside, such as `1s..5m`; absent = not at all. */
+  readonly retryBackoff?: string;
   /**
    * How long a unique key stays taken once an item has it; absent = no unique keys, `pending` =
    * while the item is unfinished.
@@ -100,6 +102,7 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
     isAbsentOr("number", value["definition"]["leasedMax"]) &&
     isAbsentOr("string", value["definition"]["leaseRate"]) &&
     isAbsentOr("number", value["definition"]["waitingMax"]) &&
+    isAbsentOr("string", value["definition"]["retryBackoff"]) &&
     isAbsentOr("number", value["definition"]["uniqueForMs"]) &&
     isAbsentOr("string", value["definition"]["uniqueForText"]) &&
     isAbsentOr("number", value["definition"]["priorityAgingMs"]) &&
@@ -145,7 +148,7 @@ const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
 };
 type OptionalFields =
   | ("pause" | "leasedMax" | "leaseRate" | "waitingMax" | "uniqueForMs" | "uniqueForText")
-  | ("priorityAgingMs" | "priorityAgingText");
+  | ("priorityAgingMs" | "priorityAgingText" | "retryBackoff");
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<Omit<PartitionPlace, "origins">> = {
   partition: "number",

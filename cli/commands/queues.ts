@@ -28,6 +28,7 @@ interface Settings {
   readonly uniqueFor?: string;
   readonly priorityAging?: string;
   readonly waitingMax?: number;
+  readonly retryBackoff?: string;
   /** For `create` only. */
   readonly ifNotExists?: boolean;
 }
@@ -300,12 +301,16 @@ function settingsOf(
         "--waiting-max <count>",
         "maximum number of items that may wait; 0 = no limit",
       ).argParser(wholeNumber(0, bounds.waitingMaxMax)),
+    )
+    .option(
+      "--retry-backoff <range>",
+      'delay of a retry that names none, such as 1s..5m; "" = none',
     );
 }
 
 function wireSettings(settings: Settings) {
   const { leaseTimeout, expireTimeout, maxAttempts, deadQueue, reference, partitions } = settings;
-  const { leasedMax, leaseRate, uniqueFor, priorityAging, waitingMax } = settings;
+  const { leasedMax, leaseRate, uniqueFor, priorityAging, waitingMax, retryBackoff } = settings;
   return {
     ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
     ...(expireTimeout === undefined ? {} : { expire_timeout: expireTimeout }),
@@ -318,6 +323,7 @@ function wireSettings(settings: Settings) {
     ...(uniqueFor === undefined ? {} : { unique_for: uniqueFor }),
     ...(priorityAging === undefined ? {} : { priority_aging: priorityAging }),
     ...(waitingMax === undefined ? {} : { waiting_max: waitingMax }),
+    ...(retryBackoff === undefined ? {} : { retry_backoff: retryBackoff }),
   };
 }
 

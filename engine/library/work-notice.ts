@@ -10,7 +10,8 @@ export type WorkNotice =
       readonly kind: "retried";
       readonly item: LeasedItem;
       readonly error: unknown;
-      readonly delayMs: number;
+      /** Absent: the queue's `retryBackoff` applies. */
+      readonly delayMs?: number;
     }
   /** The handler gave the item up. */
   | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
@@ -26,7 +27,8 @@ export type WorkNotice =
 /** One line, followed by the stack if a handler or a backoff threw. */
 export function textOf(notice: WorkNotice, queue: string): string {
   const id = "item" in notice ? ` ${notice.item.id}` : "";
-  const delay = notice.kind === "retried" ? ` again in ${notice.delayMs} ms` : "";
+  const delayMs = notice.kind === "retried" ? notice.delayMs : undefined;
+  const delay = delayMs === undefined ? "" : ` again in ${delayMs} ms`;
   const why = notice.kind === "lost" ? notice.reason : lineOf(notice.error);
   const frames = "item" in notice && "error" in notice ? framesOf(notice.error) : "";
   return `holdfast: ${notice.kind}${id} of ${queue}${delay}; ${why}${frames}`;

@@ -159,6 +159,28 @@ test("work: an item whose handler throws waits for its backoff, with the reason"
   expect(await engine.inspect("orders")).toMatchObject({ queued: 0, retried: 0 });
 });
 
+test("work: without a backoff of its own, the queue's retryBackoff sets failed items aside", async () => {
+  await using engine = await opened();
+  await engine.updateQueue({ name: "orders", retryBackoff: "1h..2h" });
+  await engine.queue<Job>("orders").produce({ to: "ada" });
+  const notices: WorkNotice[] = [];
+  const worker = engine.work(
+    "orders",
+    ({ attempts }) => {
+      if (attempts === 1) throw new Error("no paper");
+    },
+    { notice: (notice) => void notices.push(notice) },
+  );
+  await until(() => notices.length === 1);
+  expect(notices).toMatchObject([{ kind: "retried" }]);
+  expect(notices[0]).not.toHaveProperty("delayMs");
+  await engine.advance(54 * minute);
+  expect(await engine.inspect("orders")).toMatchObject({ retried: 1 });
+  await engine.advance(6 * minute);
+  await worker.stop();
+  expect(await engine.inspect("orders")).toMatchObject({ retried: 0 });
+});
+
 test("work: a DeadLetter sends its item to the dead queue, as does a payload that is not JSON", async () => {
   await using engine = await opened();
   const orders = engine.queue<Job>("orders");

@@ -28,7 +28,10 @@ export class DeadLetter extends Error {
 export interface WorkOptions {
   /** Items handled at once; default 10. */
   readonly concurrency?: number;
-  /** Milliseconds until a failed item is offered again; default from 1 s to 5 min, jittered. */
+  /**
+   * Milliseconds until a failed item is offered again; default the queue's `retryBackoff`, and if it
+   * has none, from 1 s to 5 min, jittered.
+   */
   readonly backoff?: (item: LeasedItem, error: unknown) => number;
   /** How long items are leased and extended for; default: the queue's lease timeout. */
   readonly leaseTimeoutMs?: number;
@@ -83,6 +86,7 @@ interface HandledLease {
   readonly queue: string;
   readonly partition: number;
   readonly maxAttempts: number;
+  readonly retryBackoff?: string;
   readonly held: Set<HandledItem>;
   deadline: number;
   /** Fires when the items have to be extended. */
@@ -217,7 +221,7 @@ export class EngineWorker implements Worker {
       await this.#settle(held, grant, (key) => engine.release({ ...release, ...key }));
       return;
     }
-    const delayMs = isDead ? 0 : this.#delayMs(item, error);
+    const delayMs = isDead ? null : this.#delayMs(item, grant, error);
     const retry: RetryItem = {
       ...{ id: item.id, retryAt: null, retryAfterMs: delayMs, dead: isDead },
       reason: reasonOf(error),
@@ -227,7 +231,9 @@ export class EngineWorker implements Worker {
     );
     if (!isSettled) return;
     this.#notify(
-      isDead ? { kind: "dead", item, error } : { kind: "retried", item, error, delayMs },
+      isDead
+        ? { kind: "dead", item, error }
+        : { kind: "retried", item, error, ...(delayMs !== null && { delayMs }) },
     );
   }
 
@@ -357,9 +363,10 @@ export class EngineWorker implements Worker {
     this.#wake();
   }
 
-  #delayMs(item: LeasedItem, error: unknown): number {
+  /** `null`: the queue's backoff applies. */
+  #delayMs(item: LeasedItem, { retryBackoff }: HandledLease, error: unknown): number | null {
     const { backoff } = this.#parts.options;
-    const own = this.#jittered(item.attempts, backoffMs);
+    const own = retryBackoff === undefined ? this.#jittered(item.attempts, backoffMs) : null;
     if (backoff === undefined) return own;
     try {
       const chosen: unknown = backoff(item, error);

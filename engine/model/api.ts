@@ -126,6 +126,8 @@ export interface Lease<Items> extends Outcome {
   readonly partition: number;
   /** The queue's limit; 0 = none. An item with this many attempts is on its last one. */
   readonly maxAttempts: number;
+  /** The queue's, such as `1s..5m`: for retries without `retryAt` and `retryAfterMs`; absent = none. */
+  readonly retryBackoff?: string;
   /** The engine's time at this reply: a deadline minus this is the remaining lease. */
   readonly now: number;
   readonly items: Items;
@@ -168,7 +170,10 @@ export interface CompleteRequest extends Repeatable {
 
 export interface RetryItem {
   readonly id: string;
-  /** When to offer it again; `null` or past = now, at the tail. */
+  /**
+   * When to offer it again; past = now, at the tail. `null` without a `retryAfterMs`: after the
+   * queue's `retryBackoff`, or now if it has none.
+   */
   readonly retryAt: number | null;
   /** Alternative to `retryAt` (then `null`) that needs no synchronized clock. */
   readonly retryAfterMs?: number | null;

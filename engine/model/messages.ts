@@ -16,6 +16,7 @@ import type { Failure } from "./errors.ts";
 import type { ItemSummary } from "./filter.ts";
 import type { Observations } from "./histogram.ts";
 import type { Rules } from "./lifecycle.ts";
+import type { Backoff } from "./retry-backoff.ts";
 
 /** A destination queue. Its own shard chooses the partition and sets when the item expires. */
 export interface Target {
@@ -34,6 +35,8 @@ export interface PartitionSettings extends Rules {
   readonly pause?: Pause;
   /** Absent = the queue takes no unique keys. */
   readonly uniqueForMs?: number;
+  /** For retries that do not say when; absent = at once. */
+  readonly backoff?: Backoff;
 }
 
 /**

@@ -26,6 +26,7 @@ import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
 import type { Past } from "./provenance.ts";
+import { parseBackoff } from "./retry-backoff.ts";
 
 /** Throws `invalid`: the request is malformed. */
 export function refuse(message: string): never {
@@ -92,6 +93,12 @@ export function checkQueueSettings(settings: QueueSettings): void {
   if (leaseRate !== "" && parseRate(leaseRate) === null) {
     const expected = "expected items per interval, such as '100/1s'";
     refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, limits.quotedMax)}'`);
+  }
+  const { retryBackoff = "" } = settings;
+  if (retryBackoff !== "" && parseBackoff(retryBackoff) === null) {
+    const expected = "expected its first and its longest delay, such as '1s..5m'";
+    const got = retryBackoff.slice(0, limits.quotedMax);
+    refuse(`retry backoff is invalid; ${expected}, got '${got}'`);
   }
   if (uniqueForMs !== 0 && uniqueForMs !== pending) checkTimeout("unique for", uniqueForMs);
   const { priorityAgingMs = never } = settings;

@@ -5,9 +5,10 @@ import type { RetryItem } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
 import { deletedFailure, type Failure, failure, lateRetry } from "../model/errors.ts";
 import type { IdempotencyKey } from "../model/idempotency-key.ts";
-import { reject, retry as retryFate } from "../model/lifecycle.ts";
+import { oneMore, reject, retry as retryFate } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import { done, type Result } from "../model/messages.ts";
+import { type Backoff, backoffMs } from "../model/retry-backoff.ts";
 import { endLease, move } from "../turn/item-transitions.ts";
 import { type Batch, findMovable, type HeldItem, planHeld } from "../turn/leased-items.ts";
 import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
@@ -72,10 +73,16 @@ export function findReturn(turn: Turn, asked: Return): ReturnType<typeof findMov
   return found;
 }
 
-/** A `retryAfterMs` counts from the turn, by the clock of the shard. */
-function dueAtOf(wanted: RetryItem | undefined, now: number): number | null {
-  if (wanted?.retryAfterMs == null) return wanted?.retryAt ?? null;
-  return Math.min(now + wanted.retryAfterMs, limits.instantMax);
+/** A delay counts from the turn, by the clock of the shard. */
+function dueAtOf(
+  { retryAt = null, retryAfterMs = null }: Partial<RetryItem>,
+  { attempts, seq }: HeldItem,
+  { backoff, now }: { readonly backoff: Backoff | undefined; readonly now: number },
+): number | null {
+  if (retryAt !== null) return retryAt;
+  const own = backoff === undefined ? null : backoffMs(backoff, oneMore(attempts), seq);
+  const delayMs = retryAfterMs ?? own;
+  return delayMs === null ? null : Math.min(now + delayMs, limits.instantMax);
 }
 
 export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[]): void {
@@ -83,12 +90,11 @@ export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[
   const { settings } = memory.partition(asked.slot);
   assert(settings !== null, "items of a queue that is gone were to be retried");
   for (const [index, item] of found.entries()) {
-    const wanted = asked.items[index];
+    const { dead = false, reason, ...when }: Partial<RetryItem> = asked.items[index] ?? {};
     const partition = memory.partition(item.slot);
     endLease(turn, partition, item.seq, item);
-    const isDead = wanted?.dead === true;
-    const fate = isDead ? reject(item) : retryFate(item, settings, now, dueAtOf(wanted, now));
-    const reason = wanted?.reason;
+    const dueAt = dueAtOf(when, item, { backoff: settings.backoff, now });
+    const fate = dead ? reject(item) : retryFate(item, settings, now, dueAt);
     move(turn, partition, item, { fate, what: "retried", ...(reason && { reason }) });
   }
   turn.changeSet.count(asked.slot, "retried", found.length);

@@ -15,6 +15,7 @@ import type {
 import { pending } from "../model/duration.ts";
 import { parseRate } from "../model/lease-rate.ts";
 import type { Past } from "../model/provenance.ts";
+import { parseBackoff } from "../model/retry-backoff.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import { Pauses, type Period } from "./pauses.ts";
@@ -1158,10 +1159,17 @@ export class Auditor {
       item.rejected = "yes";
       this.#situations.reached("a retry of the last attempt");
     } else if (how !== undefined && !isConcerned(item, "promote")) {
-      // `retryAfterMs` counts from the turn, which is not before the call.
-      const { retryAfterMs } = how;
-      const dueAt = retryAfterMs == null ? (how.retryAt ?? 0) : begunAt + retryAfterMs;
-      if (dueAt > now) item.notBefore = dueAt;
+      // A delay counts from the turn, which is not before the call.
+      const { retryAt, retryAfterMs = null } = how;
+      const mostMs = retryAfterMs ?? mostBackoffMs(item);
+      const dueAt = retryAt ?? begunAt + (retryAfterMs ?? Math.floor(0.9 * mostMs));
+      if (dueAt > now) {
+        item.notBefore = dueAt;
+        item.dueBy = retryAt ?? now + mostMs;
+      }
+      if (dueAt > now && retryAt === null && retryAfterMs === null) {
+        this.#situations.reached("a retry waits for the backoff of its queue");
+      }
     }
   }
 
@@ -1480,6 +1488,12 @@ function concern(item: Tracked, task: TaskCall): void {
 }
 
 /** A call to finish the item may have succeeded. */
+/** The longest time for which the backoff of its queue sets the item aside. */
+function mostBackoffMs({ place, attempts }: Tracked): number {
+  const backoff = parseBackoff(place.retryBackoff);
+  return backoff === null ? 0 : Math.min(backoff.maxMs, backoff.minMs * 2 ** (attempts - 1));
+}
+
 function maybeFinished(item: Tracked, verb: Verb, how: RetryItem | undefined): void {
   if (verb === "extend") return;
   if (verb === "complete") item.mayBeCompleted = true;

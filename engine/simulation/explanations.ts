@@ -298,7 +298,7 @@ export class Explanations {
   #checkState({ place, explained, known, tally, mayBeFull, now }: Look): void {
     const { auditor } = this.#options;
     const { queue } = explained;
-    const { held, ready, aside, most, dueAt } = tally;
+    const { held, ready, aside, most, dueAt, dueBy } = tally;
     const isAllKnown = held.length + aside === most;
     const mayBeReady = most > held.length + aside;
     const rest = known.recent.restMs;
@@ -334,7 +334,7 @@ export class Explanations {
     checkCount(queue, allScheduled, { least: aside, most });
     const isAllAside = aside === most;
     const first = dueAt - (isAllAside ? dueGrainMs : 0);
-    checkNext(queue, allScheduled, { first: dueAt, isAll: false, now: isAllAside ? first : 0 });
+    checkNext(queue, allScheduled, { first: dueBy, isAll: false, now: isAllAside ? first : 0 });
   }
 
   /** The health is the worst finding; without findings, it depends on items and recent movement. */

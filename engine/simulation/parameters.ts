@@ -20,6 +20,8 @@ export interface QueueParameters {
   readonly leaseRate: string;
   /** 0 = no limit. */
   readonly waitingMax: number;
+  /** `""` = retries without a time are ready at once. */
+  readonly retryBackoff: string;
   /** 0 = no unique keys. */
   readonly uniqueForMs: number;
   readonly priorityAgingMs: number;
@@ -139,7 +141,8 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const moved = [4, 5].includes(seed % 16) ? resharding(crowded) : crowded;
   const prioritized = seed % 7 === 3 ? prioritizing(moved, Math.floor(seed / 7)) : moved;
   const cancelled = [3, 11].includes(seed % 13) ? cancelling(prioritized) : prioritized;
-  const resharded = seed % 6 === 5 ? filling(cancelled, Math.floor(seed / 6)) : cancelled;
+  const filled = seed % 6 === 5 ? filling(cancelled, Math.floor(seed / 6)) : cancelled;
+  const resharded = seed % 8 === 2 ? backingOff(filled, Math.floor(seed / 8)) : filled;
   // Few worlds have enough load for a turn during a sync; in odd seeds any load is enough.
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
@@ -243,7 +246,7 @@ export function transacting(parameters: Parameters, which: number): Parameters {
 }
 
 const noLimits = {
-  ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, uniqueForMs: 0 },
+  ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, retryBackoff: "", uniqueForMs: 0 },
   priorityAgingMs: minute,
 };
 const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
@@ -320,6 +323,17 @@ export function filling(parameters: Parameters, which: number): Parameters {
   return {
     ...parameters,
     queues: parameters.queues.map((one) => (one.name === "dead" ? one : { ...one, waitingMax })),
+  };
+}
+
+/** A world whose queues set retried items aside. */
+export function backingOff(parameters: Parameters, which: number): Parameters {
+  const retryBackoff = ["1s..8s", "10m..1h", "10ms..1m"][which % 3] ?? "";
+  const { weights, queues } = parameters;
+  return {
+    ...parameters,
+    queues: queues.map((one) => ({ ...one, retryBackoff })),
+    weights: { ...weights, retry: Math.max(15, weights.retry) },
   };
 }
 

@@ -111,6 +111,7 @@ export const situationNames = [
   "a shard goes down before its queue is paused",
   "a queue is paused while the process is down",
   "a lease waits until its deadline while its queue is paused",
+  "a retry waits for the backoff of its queue",
   "a produce is refused, because its queue is paused",
   "a produce is refused, because its queue is full",
   "a queue is explained: shard_down",

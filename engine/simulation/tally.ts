@@ -13,9 +13,10 @@ export interface Tally {
   /** Since when one of these is ready; infinite = none, or it may have been leased and requeued. */
   readonly readySince: number;
   readonly held: readonly HeldItem[];
-  /** Items that are certainly scheduled, and when the first of these is due. */
+  /** Items that are certainly scheduled, and when the first of these is due: between two instants. */
   readonly aside: number;
   readonly dueAt: number;
+  readonly dueBy: number;
   /** The most items that the queue may have. */
   readonly most: number;
 }
@@ -38,7 +39,8 @@ export function tallyOf(
   const { now, isDoubted, hasUnanswered } = moment;
   const held: HeldItem[] = [];
   let [ready, aside, most] = [0, 0, 0];
-  let [readySince, dueAt] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let readySince = Number.POSITIVE_INFINITY;
+  let [dueAt, dueBy] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const item of items) {
     if (!mayBeIn(item, name, moment)) continue;
     most += 1;
@@ -49,12 +51,13 @@ export function tallyOf(
       if (item.isSent || !(item.grant === null || item.grant.isOver)) continue;
       aside += 1;
       dueAt = Math.min(dueAt, item.notBefore);
+      dueBy = Math.min(dueBy, item.dueBy);
     } else if (isReady(item, now)) {
       ready += 1;
       if (!hasUnanswered) readySince = Math.min(readySince, item.produce.answeredAt);
     }
   }
-  return { ready, readySince, held, aside, dueAt, most };
+  return { ready, readySince, held, aside, dueAt, dueBy, most };
 }
 
 function mayBeIn(item: Tracked, name: string, { now, faults }: Moment): boolean {

@@ -119,6 +119,8 @@ export interface Tracked extends ItemText {
   faultsSeen: number;
   /** It must not be leased before this instant, because of a produce or a retry. */
   notBefore: number;
+  /** When it is due at the latest, if it is set aside. */
+  dueBy: number;
   /** Whether it was sent to the dead queue. */
   rejected: "no" | "maybe" | "yes";
   /** A complete with an unknown outcome. */
@@ -163,6 +165,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     attempts: 0,
     faultsSeen: 0,
     notBefore: text.enqueueAt ?? 0,
+    dueBy: text.enqueueAt ?? 0,
     rejected: "no",
     mayBeCompleted: false,
     mayBeRetried: false,

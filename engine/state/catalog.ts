@@ -19,6 +19,7 @@ import { limits } from "../model/limits.ts";
 import type { PartitionSettings, Target } from "../model/messages.ts";
 import { shardOf } from "../model/placement.ts";
 import { partitionSlot, priorityOf, slotFor } from "../model/priority.ts";
+import { parseBackoff } from "../model/retry-backoff.ts";
 import {
   checkDeadQueueName,
   checkLookupName,
@@ -436,8 +437,16 @@ export class Catalog implements QueueRules {
         ? null
         : { shard: this.#shardOf(queue.definition.deadQueue), owner: deadOwner };
     const uniques = uniqueForMs !== undefined && { uniqueForMs };
+    const backoff = parseBackoff(queue.definition.retryBackoff ?? "");
     const named = { slot: place.slot, queue: queue.definition.name, owner: queue.owner };
-    return { ...named, ...rules, dead, ...(pause && { pause }), ...uniques };
+    return {
+      ...named,
+      ...rules,
+      dead,
+      ...(pause && { pause }),
+      ...uniques,
+      ...(backoff && { backoff }),
+    };
   }
 
   #checkDeadQueue({ name, deadQueue }: QueueSettings, isShown?: IsShown): void {
@@ -522,14 +531,15 @@ function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt
   const expireTimeoutText = settings.expireTimeoutText ?? formatDuration(expireTimeoutMs);
   const timeouts = { leaseTimeoutMs, expireTimeoutMs, leaseTimeoutText, expireTimeoutText };
   const counts = { maxAttempts, requestedPartitions };
-  const { waitingMax = 0 } = settings;
+  const { waitingMax = 0, retryBackoff = "" } = settings;
   const max = { ...(leasedMax > 0 && { leasedMax }), ...(waitingMax > 0 && { waitingMax }) };
   const rate = leaseRate !== "" && { leaseRate };
+  const backoff = retryBackoff !== "" && { retryBackoff };
   const { uniqueForMs = 0 } = settings;
   const uniqueText = uniqueForMs === pending ? pendingText : formatDuration(uniqueForMs);
   const { uniqueForText = uniqueText } = settings;
   const uniques = uniqueForMs > 0 && { uniqueForMs, uniqueForText };
-  const rules = { ...counts, ...max, ...rate, ...uniques, ...agingOf(settings) };
+  const rules = { ...counts, ...max, ...rate, ...backoff, ...uniques, ...agingOf(settings) };
   return { name, deadQueue, reference, ...timeouts, ...rules };
 }
 

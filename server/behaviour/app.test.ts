@@ -81,6 +81,7 @@ describe("operations", () => {
       queue_name: "orders",
       partition: 0,
       max_attempts: 0,
+      retry_backoff: "",
       now: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       items: [
         {
@@ -162,6 +163,7 @@ describe("operations", () => {
       unique_for: "",
       priority_aging: "60s",
       waiting_max: 0,
+      retry_backoff: "",
       lease_paused: false,
       produce_paused: false,
       pause_reason: "",
@@ -253,6 +255,32 @@ describe("operations", () => {
     expect(await produce(2)).toEqual(done);
     const wrong = { ...orders, waiting_max: -1 };
     expect(await server.ok("updateQueue", wrong)).toMatchObject({ code: 400 });
+  });
+
+  test("retry_backoff is kept, shown, changed and unset, and sets retried items aside", async () => {
+    await using server = await setup();
+    const backoff = { retry_backoff: "1h..2h" };
+    expect(await server.ok("updateQueue", { ...orders, ...backoff })).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject(backoff);
+    await server.ok("produce", { ...produced, items: [{}] });
+    const brief = { ...leased, request_timeout: "10ms" };
+    const retryIt = async (how: object) => {
+      const lease = await server.ok("lease", brief);
+      const items = [{ id: lease.items[0].id, ...how }];
+      expect(await server.ok("retry", { ...orders, partition: 0, items })).toEqual(done);
+      return lease;
+    };
+    expect(await retryIt({ retry_after: "0s" })).toMatchObject(backoff);
+    await retryIt({});
+    expect(await server.ok("lease", brief)).toMatchObject({ code: 454, reason: "empty" });
+    expect(await server.ok("updateQueue", { ...orders, retry_backoff: "" })).toEqual(done);
+    await server.ok("produce", { ...produced, items: [{}] });
+    expect(await retryIt({ retry_at: "" })).toMatchObject({ retry_backoff: "" });
+    expect((await server.ok("lease", brief)).items).toMatchObject([{ attempts: 2 }]);
+    const wrong = { ...orders, retry_backoff: "5m" };
+    const why =
+      "retry backoff is invalid; expected its first and its longest delay, such as '1s..5m', got '5m'";
+    expect(await server.ok("updateQueue", wrong)).toEqual(refused(400, why));
   });
 
   test("unique keys: a duplicate is reported by its position", async () => {

@@ -126,6 +126,7 @@ test("a queue is described with canonical timeouts and its namespace, also in a 
     unique_for: "",
     priority_aging: "1m0s",
     waiting_max: 0,
+    retry_backoff: "",
     lease_paused: false,
     produce_paused: false,
     pause_reason: "",

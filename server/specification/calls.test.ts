@@ -79,6 +79,7 @@ const queueInfo = [
     "unique_for",
     "priority_aging",
     "waiting_max",
+    "retry_backoff",
     "lease_paused",
     "produce_paused",
     "pause_reason",
@@ -91,6 +92,7 @@ const beyond = {
   unique_for: "1d",
   priority_aging: "10m",
   waiting_max: 5,
+  retry_backoff: "1s..5m",
   ...unpaused,
 };
 const timeouts = { lease_timeout: "60m", expire_timeout: "24h" };
@@ -107,7 +109,7 @@ const calls = [
   [
     "/v1/queue.lease",
     () => ({ ...timed, client_id: "c", batch_size: 1, lease_timeout: "1m", priority_min: 0 }),
-    ["items", "queue_name", "partition", "max_attempts", "now"],
+    ["items", "queue_name", "partition", "max_attempts", "now", "retry_backoff"],
   ],
   [
     "/v1/queue.retry",

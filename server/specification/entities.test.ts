@@ -79,6 +79,7 @@ const queueInfo = {
   unique_for: "text",
   priority_aging: "text",
   waiting_max: "count",
+  retry_backoff: "text",
   lease_paused: "flag",
   produce_paused: "flag",
   pause_reason: "text",
@@ -113,6 +114,7 @@ row("entity QueueInfo: every field", async () => {
     unique_for: "",
     priority_aging: "60s",
     waiting_max: 0,
+    retry_backoff: "",
     lease_paused: false,
     produce_paused: false,
     pause_reason: "",
@@ -240,7 +242,7 @@ row("entity Lease item: every field; id and lease_deadline are required", async 
     await using app = await run();
     await app.ok("produce", { ...timed, items });
     const lease = await app.lease();
-    const beyond = { max_attempts: "count", now: "instant" } as const;
+    const beyond = { max_attempts: "count", now: "instant", retry_backoff: "text" } as const;
     expectFields(lease, { queue_name: "text", partition: "count", items: "list", ...beyond });
     const [item = {}] = lease.items;
     expectFields(item, {

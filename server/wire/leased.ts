@@ -45,9 +45,10 @@ function descriptionOf(item: engine.LeasedItem): string {
 
 /** The whole lease reply around the text that `renderLeased` made. */
 export function leaseReplyText(lease: Omit<engine.Lease<string>, "replayed">): string {
-  const { queue, partition, maxAttempts, now, items } = lease;
+  const { queue, partition, maxAttempts, retryBackoff = "", now, items } = lease;
   const head = `"queue_name":${jsonText(queue)},"partition":${partition}`;
-  return `{${head},"max_attempts":${maxAttempts},"now":"${instantText(now)}","items":${items}}`;
+  const rules = `"max_attempts":${maxAttempts},"retry_backoff":${jsonText(retryBackoff)}`;
+  return `{${head},${rules},"now":"${instantText(now)}","items":${items}}`;
 }
 
 /** Quotes, backslashes, control characters and surrogates. */

@@ -29,6 +29,7 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
     leasedMax: body.leased_max ?? 0,
     leaseRate: body.lease_rate ?? "",
     waitingMax: body.waiting_max ?? 0,
+    retryBackoff: body.retry_backoff ?? "",
     ...uniqueFor(body.unique_for ?? ""),
     ...(isGiven(body.priority_aging) && priorityAging(body.priority_aging)),
   };
@@ -57,6 +58,7 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
       leasedMax: body.leased_max,
       leaseRate: body.lease_rate,
       waitingMax: body.waiting_max,
+      retryBackoff: body.retry_backoff,
     }),
     ...guardOf(body),
   };
@@ -88,6 +90,7 @@ export function queueInfo(queue: ReturnType<engine.Engine["queueInfo"]>): wire.Q
     unique_for: queue.uniqueForText ?? "",
     priority_aging: queue.priorityAgingText ?? bounds.priorityAgingDefault,
     waiting_max: queue.waitingMax ?? 0,
+    retry_backoff: queue.retryBackoff ?? "",
     lease_paused: queue.pause?.lease ?? false,
     produce_paused: queue.pause?.produce ?? false,
     pause_reason: queue.pause?.reason ?? "",

@@ -90,6 +90,7 @@ test("createQueue: absent keys have their defaults, durations keep their texts",
     leasedMax: 0,
     leaseRate: "",
     waitingMax: 0,
+    retryBackoff: "",
     uniqueForMs: 0,
     uniqueForText: "",
   });
@@ -270,6 +271,7 @@ test("lease: the text of leased items is JSON of the contract and loses nothing"
         queue,
         partition: 3,
         maxAttempts: 7,
+        retryBackoff: "1s..5m",
         now: 1_700_000_000_000,
         items: renderLeased(items),
       };
@@ -279,6 +281,7 @@ test("lease: the text of leased items is JSON of the contract and loses nothing"
         queue_name: queue,
         partition: 3,
         max_attempts: 7,
+        retry_backoff: "1s..5m",
         now: "2023-11-14T22:13:20.000Z",
         items: items.map((item) => ({
           id: item.id,

@@ -29,6 +29,7 @@ export function queueRules(rule: Rule): void {
           expireTimeoutMs: 366 * 24 * 3_600_000,
           leasedMax: 2 ** 31 - 1,
           waitingMax: 2 ** 31 - 1,
+          retryBackoff: "1s..5m",
           leaseRate: "100/1s",
           uniqueForMs: 86_400_000,
           uniqueForText: "1d",

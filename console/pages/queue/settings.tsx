@@ -48,6 +48,7 @@ const offTexts: Partial<Record<SettingId, string>> = {
   lease_rate: "no limit",
   waiting_max: "no limit",
   dead_queue: "none",
+  retry_backoff: "none",
   unique_for: "off",
 };
 

@@ -47,6 +47,7 @@ const meanings: Readonly<Record<string, fc.Arbitrary<string>>> = {
   origin_created_at: instant,
   created_before: instant,
   lease_rate: fc.constantFrom("", "100/1s", "3/1h"),
+  retry_backoff: fc.constantFrom("", "10ms..1s", "1s..5m"),
   unique_for: fc.constantFrom("", "10ms", "24h"),
   priority_aging: fc.constantFrom("60s", "10ms", "never"),
   unique_key: fc.constantFrom("", "", "a", "b"),

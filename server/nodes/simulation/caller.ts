@@ -206,6 +206,7 @@ export class NodeCaller {
       leased_max: settings.leasedMax,
       lease_rate: settings.leaseRate,
       waiting_max: settings.waitingMax,
+      retry_backoff: settings.retryBackoff,
       unique_for: uniqueForOf(settings),
       priority_aging: settings.priorityAgingMs === never ? neverText : null,
     });

@@ -3,6 +3,7 @@
 import { never } from "../../../engine/model/duration.ts";
 import { Chance } from "../../../engine/simulation/chance.ts";
 import {
+  backingOff,
   filling,
   hour,
   minute,
@@ -68,9 +69,10 @@ class NodesScenario implements Scenario {
     const plain = this.#plain(usual);
     const paused = seed % 7 === 2 ? pausing(plain, Math.floor(seed / 7)) : plain;
     const limited = seed % 7 === 4 ? filling(paused, Math.floor(seed / 7)) : paused;
-    const unique = seed % 7 === 5 ? withUniques(limited, Math.floor(seed / 7)) : limited;
+    const delayed = seed % 7 === 6 ? backingOff(limited, Math.floor(seed / 7)) : limited;
+    const unique = seed % 7 === 5 ? withUniques(delayed, Math.floor(seed / 7)) : delayed;
     // A clear forgets unique keys.
-    const cleared = seed % 9 === 4 && unique === limited ? clearing(unique) : unique;
+    const cleared = seed % 9 === 4 && unique === delayed ? clearing(unique) : unique;
     const transacted = seed % 9 === 1 ? transacting(cleared, Math.floor(seed / 9) % 3) : cleared;
     const repaired = seed % 11 === 2 ? repairing(transacted, seed) : transacted;
     const looked = seed % 13 === 4 ? searching(repaired, Math.floor(seed / 13)) : repaired;
@@ -88,7 +90,8 @@ class NodesScenario implements Scenario {
         leaseTimeoutMs: chance.one([second, 10 * second, minute]),
         expireTimeoutMs: one.name === "dead" ? one.expireTimeoutMs : 20 * minute,
         // Nodes have clocks of their own, so it is not known how long an item has waited.
-        ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, uniqueForMs: 0, priorityAgingMs: never },
+        ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, retryBackoff: "" },
+        ...{ uniqueForMs: 0, priorityAgingMs: never },
       })),
       scheduled: 0,
       laterMsMax: 5 * minute,

@@ -12,6 +12,7 @@ export const settings = [
   { id: "leased_max", label: "Leased at most", holds: "from now on", isCount: true },
   { id: "lease_rate", label: "Lease rate", holds: "from now on" },
   { id: "waiting_max", label: "Waiting at most", holds: "from now on", isCount: true },
+  { id: "retry_backoff", label: "Retry backoff", holds: "for retries from now on" },
   { id: "unique_for", label: "Unique for", holds: "for items produced from now on" },
   { id: "priority_aging", label: "Priority aging", holds: "for the items in it too" },
   { id: "reference", label: "Reference", holds: "" },
