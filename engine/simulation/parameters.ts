@@ -328,7 +328,7 @@ export function filling(parameters: Parameters, which: number): Parameters {
 
 /** A world whose queues set retried items aside. */
 export function backingOff(parameters: Parameters, which: number): Parameters {
-  const retryBackoff = ["1s..8s", "10m..1h", "10ms..1m"][which % 3] ?? "";
+  const retryBackoff = ["1s..8s", "1m..5m", "10ms..1m"][which % 3] ?? "";
   const { weights, queues } = parameters;
   return {
     ...parameters,
