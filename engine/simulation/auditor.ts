@@ -546,7 +546,10 @@ export class Auditor {
   #checkTogether(call: TransactCall, now: number): void {
     if (!call.isDoubted) return;
     const isThere = (item: Tracked): boolean =>
-      item.attempts > 0 || item.redriven > 0 || item.place.name !== item.produce.queue;
+      item.attempts > 0 ||
+      item.redriven > 0 ||
+      item.end === "cancelled" ||
+      item.place.name !== item.produce.queue;
     const outputs = call.outputs.flatMap(({ items }) => items);
     const signs = { held: outputs.filter(isThere).map(({ key }) => key), not: [] as string[] };
     for (const item of outputs) if (!isThere(item) && !mayBeAbsent(item)) signs.not.push(item.key);
