@@ -887,6 +887,7 @@ export class Auditor {
 
   #ended(item: Tracked, end: "completed" | "cleared" | "cancelled"): void {
     item.end = end;
+    item.endedAt = this.#stamp;
     item.leftAt ??= this.#stamp;
   }
 
@@ -1112,7 +1113,7 @@ export class Auditor {
       const isOld = this.#hasNodes && verb !== "complete" && (grant?.answered ?? begun + 1) > begun;
       if (isOld) continue;
       // One turn extends it, then cancels it.
-      const wasFirst = verb === "extend" && begun < (item.leftAt ?? 0);
+      const wasFirst = verb === "extend" && begun < (item.endedAt ?? 0);
       if (wasFirst && item.end === "cancelled") continue;
       if (item.end !== null) {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after it was ${item.end}`);

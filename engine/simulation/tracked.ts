@@ -112,6 +112,8 @@ export interface Tracked extends ItemText {
    * `null` = it may be there, or is there again after a loss.
    */
   leftAt: number | null;
+  /** When its end was last reported, in the order of all calls and answers. */
+  endedAt: number | null;
   grant: Grant | null;
   /** The attempts in its latest lease. */
   attempts: number;
@@ -161,6 +163,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     place,
     end: null,
     leftAt: null,
+    endedAt: null,
     grant: null,
     attempts: 0,
     faultsSeen: 0,
