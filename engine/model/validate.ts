@@ -180,8 +180,8 @@ export function checkProduceItems(items: readonly ProduceItem[]): void {
   if (items.length === 0) refuse("items cannot be empty; at least one item is required");
   const max = limits.produceItemsMax;
   checkBatch("items", items.length, { name: "max_produce_batch_size", max });
-  for (const [index, { uniqueKey, priority = 0 }] of items.entries()) {
-    checkPriority(`priority of item ${index}`, priority);
+  for (const { uniqueKey, priority = 0 } of items) {
+    if (!isPriority(priority)) refusePriority(items);
     if (!uniqueKey) continue;
     checkLength("unique key", byteLength(uniqueKey), limits.uniqueKeyBytesMax);
     if (!uniqueKey.isWellFormed()) refuse("unique key is invalid; it is not well-formed Unicode");
@@ -199,10 +199,19 @@ function checkHeaders(items: readonly Pick<ProduceItem, "headers">[]): void {
   }
 }
 
-function checkPriority(what: string, priority: number): void {
-  const max = limits.priorityMax;
-  if (Number.isInteger(priority) && priority >= 0 && priority <= max) return;
-  refuse(`${what} is invalid; expected a whole number from 0 to ${max}, got ${priority}`);
+function isPriority(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= limits.priorityMax;
+}
+
+/** Apart from the check, which runs for every item and so builds no text. */
+function refusePriority(items: readonly Pick<ProduceItem, "priority">[]): never {
+  const index = items.findIndex(({ priority = 0 }) => !isPriority(priority));
+  return notPriority(`priority of item ${index}`, items[index]?.priority);
+}
+
+function notPriority(what: string, got: number | undefined): never {
+  const expected = `expected a whole number from 0 to ${limits.priorityMax}`;
+  return refuse(`${what} is invalid; ${expected}, got ${got}`);
 }
 
 export function checkLease(request: LeaseRequest): void {
@@ -216,7 +225,7 @@ export function checkLease(request: LeaseRequest): void {
   }
   checkWhole("batch size", batchSize);
   checkLeaseTimeout(leaseTimeoutMs);
-  checkPriority("priority min", priorityMin);
+  if (!isPriority(priorityMin)) notPriority("priority min", priorityMin);
 }
 
 /** For one lease; the queue has its own timeout. */
@@ -434,7 +443,7 @@ export function checkImportItems(items: readonly ImportItem[]): void {
       const fault = `cannot be greater than ${limits.carriedCountMax}, got ${attempts}`;
       refuse(`items is invalid; attempts of item ${index} ${fault}`);
     }
-    checkPriority(`priority of item ${index}`, item.priority ?? 0);
+    if (!isPriority(item.priority ?? 0)) refusePriority(items);
     if (item.past !== undefined) checkPast(item.past);
   }
 }
