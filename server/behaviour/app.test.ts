@@ -263,20 +263,20 @@ describe("operations", () => {
     expect(await server.ok("updateQueue", { ...orders, ...backoff })).toEqual(done);
     expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject(backoff);
     await server.ok("produce", { ...produced, items: [{}] });
-    const brief = { ...leased, request_timeout: "10ms" };
     const retryIt = async (how: object) => {
-      const lease = await server.ok("lease", brief);
+      const lease = await server.ok("lease", leased);
       const items = [{ id: lease.items[0].id, ...how }];
       expect(await server.ok("retry", { ...orders, partition: 0, items })).toEqual(done);
       return lease;
     };
     expect(await retryIt({ retry_after: "0s" })).toMatchObject(backoff);
     await retryIt({});
+    const brief = { ...leased, request_timeout: "10ms" };
     expect(await server.ok("lease", brief)).toMatchObject({ code: 454, reason: "empty" });
     expect(await server.ok("updateQueue", { ...orders, retry_backoff: "" })).toEqual(done);
     await server.ok("produce", { ...produced, items: [{}] });
     expect(await retryIt({ retry_at: "" })).toMatchObject({ retry_backoff: "" });
-    expect((await server.ok("lease", brief)).items).toMatchObject([{ attempts: 2 }]);
+    expect((await server.ok("lease", leased)).items).toMatchObject([{ attempts: 2 }]);
     const wrong = { ...orders, retry_backoff: "5m" };
     const why =
       "retry backoff is invalid; expected its first and its longest delay, such as '1s..5m', got '5m'";
