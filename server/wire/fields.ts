@@ -57,10 +57,7 @@ export function queueTimeouts(leaseTimeout: string | null, expireTimeout: string
   const expireTimeoutText = expireTimeout ?? "";
   checkLength("lease timeout", leaseTimeoutText.length, limits.durationTextMax);
   checkLength("expire timeout", expireTimeoutText.length, limits.durationTextMax);
-  const expireTimeoutMs =
-    expireTimeoutText === neverText
-      ? never
-      : durationOf(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
+  const expireTimeoutMs = orNever(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
   const leaseTimeoutMs = durationOf(leaseTimeoutText, "lease timeout", "8m, 15m or 1h");
   return { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText };
 }
@@ -77,11 +74,12 @@ export function uniqueFor(uniqueForText: string) {
 
 export function priorityAging(priorityAgingText: string) {
   checkLength("priority aging", priorityAgingText.length, limits.durationTextMax);
-  const priorityAgingMs =
-    priorityAgingText === neverText
-      ? never
-      : durationOf(priorityAgingText, "priority aging", "60s, 10m or never");
+  const priorityAgingMs = orNever(priorityAgingText, "priority aging", "60s, 10m or never");
   return { priorityAgingMs, priorityAgingText };
+}
+
+function orNever(text: string, what: string, formats: string): number {
+  return text === neverText ? never : durationOf(text, what, formats);
 }
 
 /** An empty text means that the duration is not set, which the engine refuses if necessary. */
