@@ -9,6 +9,7 @@ import {
   deadPlacements,
   hour,
   minute,
+  nameIn,
   produceOf,
   second,
   setup,
@@ -198,6 +199,28 @@ test.each([
     expect(started.ending?.ok ?? false).toBe(isAnswered);
   },
 );
+
+test("history: after a reshard, it is that of the shard that has the queue now", async () => {
+  const shardCount = 3;
+  const bundle = await setup({ turnLimits: kept });
+  const queue = nameIn(2, shardCount);
+  // Shard 0 gets a queue of the same former shard, and so knows that shard's ids too.
+  for (const name of [queue, nameIn(0, shardCount)]) await bundle.createQueue({ name });
+  await bundle.produce(queue, "a");
+  await bundle.reshard(shardCount);
+  const leased = await bundle.lease(queue, { clientId: "anna" });
+  await bundle.complete(leased);
+  const [id] = leased.items.map((item) => item.id);
+  const before = await explained(bundle, id);
+  const life = [`leased ${queue} anna`, `completed ${queue} anna`];
+  expect([told(before), before.historySince]).toEqual([life, bundle.now]);
+
+  bundle.store(2).fail({ fault: "failed" });
+  await bundle.begin(() => bundle.engine.produce(produceOf(queue, ["b"])));
+  await bundle.clock.advance(limits.restartMsMin);
+  const after = await explained(bundle, id);
+  expect([told(after), after.historySince]).toEqual([[], bundle.now]);
+});
 
 test("history: begins with the process, and is empty if it is disabled", async () => {
   const bundle = await setupQueues();

@@ -300,7 +300,7 @@ export class Search {
     return { queue: owner.queue, place, ...named };
   }
 
-  /** For ids issued by this shard; other ids are unknown to it. */
+  /** For ids of partitions of this shard; other ids are unknown to it. */
   async explain(id: string): Promise<api.ItemExplained> {
     if (!isId(id)) refuse(malformedId(id));
     const followed = await this.#follow(id);
@@ -335,7 +335,7 @@ export class Search {
     return findings.filter(({ kind }) => blocking.has(kind)).map(({ text }) => text);
   }
 
-  /** `null` = this shard did not issue the id, or keeps no history. */
+  /** `null` = no partition of this shard has the id, or no history is kept. */
   async #follow(id: string): Promise<FollowedItem | null> {
     const { keepsHistory, shard } = this.#options;
     // A shard scans all of its history, in a turn of its own.

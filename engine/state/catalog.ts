@@ -253,16 +253,16 @@ export class Catalog implements QueueRules {
     return origins.map((origin) => ({ ...origin, slot: slotFor(origin.slot, priority) }));
   }
 
-  /** The place of the item; `null` = the id was not issued here, or the store went back since. */
+  /** The place of the item; `null` = no partition here has the id, or the store went back since. */
   placeOf(id: string, epochs: Epochs | null): SlotSeq | null {
     const issued = epochs?.placeOf(id) ?? null;
     if (issued === null) return null;
     const { slot, seq } = issued;
     if (issued.epochs === null) return { slot, seq };
-    // A partition that was deleted before, or is in another shard, has no present place.
     const former = { epochs: issued.epochs, slot: partitionSlot(slot) };
     const present = this.#movedTo.get(formerPlace(former));
-    if (present === undefined) return { slot: nowhere, seq };
+    // The partition was deleted before, or the reshard moved it to another shard.
+    if (present === undefined) return null;
     return { slot: slotFor(present, priorityOf(slot)), seq };
   }
 
@@ -492,8 +492,6 @@ export class Catalog implements QueueRules {
 }
 
 const neverMoved: readonly Origin[] = [];
-/** No partition has this slot. */
-const nowhere = -1;
 
 function formerPlace({ epochs, slot }: Origin): string {
   return `${epochs}/${slot}`;
