@@ -2625,7 +2625,7 @@ export const ItemExplained = message("ItemExplained", "Where an item is, and why
   }),
   history_since: nullable.instant(106, {
     description:
-      "Date-time from which the history is complete; `null` = no history is kept, because `--history-bytes` is 0.",
+      "Date-time from which the history is complete; `null` = no shard knows the id, or no history is kept, because `--history-bytes` is 0.",
     examples: ["2026-03-01T09:00:00.000Z"],
   }),
 });

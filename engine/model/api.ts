@@ -676,7 +676,7 @@ export interface ItemExplained {
   readonly why: readonly string[];
   /** The events still in memory. */
   readonly history: readonly ItemEvent[];
-  /** Earlier events may be missing; `null` = no history is kept. */
+  /** Earlier events may be missing; `null` = the id is unknown, or no history is kept. */
   readonly historySince: number | null;
 }
 

@@ -18,13 +18,13 @@ export function HistoryView({ of }: { readonly of: ItemExplained }): ReactNode {
       title="history"
       aside={
         <span className="muted end">
-          {since === null ? "not kept" : `newest first, complete since ${sinceText}`}
+          {since === null ? "none" : `newest first, complete since ${sinceText}`}
         </span>
       }
     >
       {since === null && (
         <p className="muted">
-          This server keeps no history: it was started with <code>--history-bytes 0</code>.
+          The id is unknown, or the server was started with <code>--history-bytes 0</code>.
         </p>
       )}
       {since !== null && history.length === 0 && <p className="muted">No events since then.</p>}
