@@ -388,6 +388,7 @@ class Model {
     const model = this.#newItem();
     const hasKinds = below(2) === 0;
     const hasHeaders = below(3) === 0;
+    const pastOf = below(3) === 0 ? 2 : 40;
     const from = this.#seq + 1;
     this.#seq += below(2) * below(200);
     return alike(model.slot, from, this.#seq + 1).map(({ seq }) => ({
@@ -395,7 +396,7 @@ class Model {
       seq,
       early: below(40) === 0,
       sourceId: below(40) === 0 ? sourceName(below(40)) : "",
-      past: below(40) === 0 ? `{"redriven":${below(9)}}` : "",
+      past: below(pastOf) === 0 ? `{"redriven":"é ${below(9)}"}${"\n".repeat(below(30) / 29)}` : "",
       headers: hasHeaders && below(2) === 0 ? `{"n":"${seq}"}` : "",
       kind: hasKinds ? `kind ${below(3)}` : "",
       reference: hasKinds && below(2) === 0 ? "référence" : "",

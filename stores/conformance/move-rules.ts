@@ -6,8 +6,11 @@ import type { Move, MoveDestination } from "../store.ts";
 import type { Bench, Rule } from "./bench.ts";
 import {
   alike,
+  all,
+  bare,
   item,
   leaving,
+  markOf,
   moveOf,
   numbers,
   outboundItem,
@@ -217,6 +220,34 @@ function manyRules(rule: Rule): void {
       });
     },
   );
+
+  rule("past: neighbours keep their own, in reads, in marks and in moves", async (bench) => {
+    const insert = alike(1, 0, 300).map((one, index) => ({
+      ...one,
+      past: index % 3 === 0 ? "" : `{"group":"é \u0000 ${index}","rank":${index}}`,
+    }));
+    await bench.commit({ insert });
+    await bench.commit({ remove: [{ slot: 1, seqs: [0, 4, 5, 150, 299] }] });
+    const left = insert.filter(({ seq }) => ![0, 4, 5, 150, 299].includes(seq));
+    const span = { from: 0, before: 300 };
+    await bench.nowAndReopened(async () => {
+      expect(await bench.items(1)).toEqual(left.map(readOf));
+      const { marks, picks } = await bench.read({
+        marks: [{ name: "all", slot: 1, ...span, limit: all }],
+        picks: [{ slot: 1, seqs: [3, 4, 7, 200] }],
+      });
+      expect(bare(marks.get("all")?.found ?? [])).toEqual(left.map(markOf));
+      const picked = left.filter(({ seq }) => [3, 7, 200].includes(seq));
+      expect(bare(picks.get(1)?.ready.values() ?? [])).toEqual(picked.map(markOf));
+    });
+    const moved = left.map((one) => ({ ...one, slot: 2, attempts: 1, past: `${one.past} again` }));
+    await bench.commit(
+      leaving(left.map((one, index) => moveOf(one, toItems(moved[index] ?? one)))),
+    );
+    await bench.nowAndReopened(async () => {
+      expect(await bench.items(2)).toEqual(moved.map(readOf));
+    });
+  });
 
   rule("move: payloads of all sizes, megabytes of them in one turn", async (bench) => {
     const below = seeded(7);

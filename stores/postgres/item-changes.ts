@@ -30,23 +30,28 @@ function placeColumns<T>(of: readonly T[], get: (one: T) => Omit<Movable, "sourc
     numbers(of, "expire_deadline", (one) => get(one).expireDeadline),
     numbers(of, "early", (one) => flag(get(one).early)),
     numbers(of, "attempts", (one) => get(one).attempts),
-    blobs(of, "past", (one) => orNull(get(one).past)),
   ];
 }
 
-/** Passes the payloads and texts of all packs as one array each; a pack takes a slice of it. */
+function pastColumn<T>(of: readonly T[], get: (one: T) => Pick<Item, "past">): Column {
+  return blobs(of, "past", (one) => orNull(get(one).past));
+}
+
+/** Passes payloads, texts and histories of all packs as one array each; a pack takes its slice. */
 export function addInserts(parts: Parts, packs: readonly Item[][]): void {
   if (packs.length === 0) return;
   const items = packs.flat();
   const texts = items.map(textsOf);
+  const pasts = items.map(({ past }) => orNull(past));
   const first = (pack: readonly Item[]): Item => pack[0] as Item;
   let end = 0;
   const spans = packs.map((pack) => {
     const begin = end;
     end += pack.length;
     const isTexted = texts.slice(begin, end).some((text) => text !== null);
+    const isPasted = pack.some(({ past }) => past !== "");
     const bytes = pack.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
-    return { begin: begin + 1, end, isTexted, bytes };
+    return { begin: begin + 1, end, isTexted, isPasted, bytes };
   });
   const columns = [
     ...placeColumns(packs, first),
@@ -58,17 +63,19 @@ export function addInserts(parts: Parts, packs: readonly Item[][]): void {
     numbers(spans, "begin", ({ begin }) => begin),
     numbers(spans, "last", ({ end: last }) => last),
     numbers(spans, "texted", ({ isTexted }) => flag(isTexted)),
+    numbers(spans, "pasted", ({ isPasted }) => flag(isPasted)),
   ];
   const names = columns.map(({ name }) => name).join(", ");
   const part = "[pack.begin::int:pack.last::int]";
   parts.add("inserted", (value) => {
     const payloads = `(${value(byteaArray(items.map(({ payload }) => payload)))}::bytea[])${part}`;
-    const packTexts = spans.some(({ isTexted }) => isTexted)
-      ? `CASE WHEN pack.texted = 1 THEN (${value(byteaArray(texts))}::bytea[])${part} END`
-      : "NULL";
+    const ofPack = (all: (string | null)[], flag: string): string =>
+      all.some((one) => one !== null)
+        ? `CASE WHEN pack.${flag} = 1 THEN (${value(byteaArray(all))}::bytea[])${part} END`
+        : "NULL";
     return `
-    INSERT INTO shard.item (${names}, texts, payloads)
-    SELECT ${names.replace("early", "early = 1")}, ${packTexts}, ${payloads}
+    INSERT INTO shard.item (${names}, past, texts, payloads)
+    SELECT ${names.replace("early", "early = 1")}, ${ofPack(pasts, "pasted")}, ${ofPack(texts, "texted")}, ${payloads}
     FROM fence, ${table("pack", [...columns, ...places], value)}`;
   });
 }
@@ -80,6 +87,7 @@ export function addSchedules(parts: Parts, schedule: readonly ScheduledItem[]): 
   if (schedule.length === 0) return;
   const columns = [
     ...placeColumns(schedule, (item) => item),
+    pastColumn(schedule, (item) => item),
     blobs(schedule, "source_id", ({ sourceId }) => orNull(sourceId)),
     blobs(schedule, "texts", textsOf),
     blobs(schedule, "payload", ({ payload }) => payload),
@@ -113,6 +121,7 @@ export function addSends(parts: Parts, send: readonly OutboundItem[]): void {
   const columns = [
     ...routeColumns(send, (item) => item),
     ...placeColumns(send, (item) => item),
+    pastColumn(send, (item) => item),
     blobs(send, "source_id", ({ sourceId }) => orNull(sourceId)),
     blobs(send, "texts", textsOf),
     blobs(send, "payload", ({ payload }) => payload),
@@ -148,6 +157,7 @@ function moved<T extends Move>(
     numbers(moves, "from_seq", ({ seq }) => seq),
     numbers(moves, "from_scheduled", ({ from }) => flag(from === "scheduled")),
     ...placeColumns(moves, to),
+    pastColumn(moves, to),
     blobs(moves, "new_source", (move) => to(move).sourceId),
     ...more,
   ];
@@ -176,7 +186,7 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
       (value) => `
     INSERT INTO shard.item (slot, seq, count, created_at, queued_at, expire_deadline, early, attempts, past, source_id, texts, payloads, bytes)
     SELECT one.slot, one.seq, 1, one.created_at, one.queued_at, one.expire_deadline, one.early = 1, one.attempts,
-      one.past, ${sourceId}, CASE WHEN given.texts IS NOT NULL THEN ARRAY[given.texts] END,
+      CASE WHEN one.past IS NOT NULL THEN ARRAY[one.past] END, ${sourceId}, CASE WHEN given.texts IS NOT NULL THEN ARRAY[given.texts] END,
       CASE WHEN given.payload IS NOT NULL THEN ARRAY[given.payload] END, length(given.payload)
     FROM ${moved(items, [], value)}`,
     );
@@ -351,7 +361,7 @@ export function addQuarantine(parts: Parts, quarantined: readonly SlotSeqs[]): v
     "quarantined",
     (value) => `
     INSERT INTO shard.quarantine (slot, seq, source_id, past, texts, payload)
-    SELECT one.slot, one.seq, item.source_id, item.past, item.texts[one.seq - item.seq + 1], item.payloads[one.seq - item.seq + 1]
+    SELECT one.slot, one.seq, item.source_id, item.past[one.seq - item.seq + 1], item.texts[one.seq - item.seq + 1], item.payloads[one.seq - item.seq + 1]
     FROM fence, ${placesTable("one", places, value)} JOIN shard.item ON item.slot = one.slot
       AND item.seq > one.seq - ${packItemsMax} AND item.seq <= one.seq AND item.seq + item.count > one.seq
       AND NOT EXISTS (SELECT FROM shard.gone WHERE gone.slot = one.slot AND gone.seq = one.seq)

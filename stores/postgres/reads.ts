@@ -44,7 +44,7 @@ const texts = {
   ended: "SELECT slot, seq, until FROM shard.unique_key ORDER BY until, slot, seq LIMIT $1::bigint",
   waking: `SELECT ${scheduledMarkColumns}, i.wake_at FROM shard.scheduled i ORDER BY i.wake_at, i.slot, i.seq LIMIT $1::bigint`,
   early: `
-    SELECT slot, seq, created_at, expire_deadline, attempts, bytes, past FROM shard.item
+    SELECT slot, seq, created_at, expire_deadline, attempts, bytes, past[1] FROM shard.item
     WHERE early AND (expire_deadline, slot, seq) > ($1::bigint, $2::bigint, $3::bigint)
     ORDER BY expire_deadline, slot, seq LIMIT $4::bigint`,
   arrived:

@@ -54,7 +54,7 @@ export function packOf(row: SqlRow): Pack {
 /** The remaining items of a row, which begins with `packColumns`. */
 export function itemsOf(row: SqlRow): Read<Item>[] {
   const { slot, first, count, gone } = packOf(row);
-  const [createdAt, queuedAt, expireDeadline, early, attempts, sourceId, past, texts, payloads] =
+  const [createdAt, queuedAt, expireDeadline, early, attempts, sourceId, pasts, texts, payloads] =
     row.slice(4) as [
       number,
       number,
@@ -62,19 +62,20 @@ export function itemsOf(row: SqlRow): Read<Item>[] {
       boolean,
       number,
       unknown,
-      unknown,
+      Uint8Array[] | null,
       Uint8Array[] | null,
       Uint8Array[],
     ];
-  const texted = { sourceId: textOf(sourceId), past: textOf(past) };
-  const shared = { slot, createdAt, queuedAt, expireDeadline, early, attempts, ...texted };
+  const instants = { createdAt, queuedAt, expireDeadline };
+  const shared = { slot, ...instants, early, attempts, sourceId: textOf(sourceId) };
   const items: Read<Item>[] = [];
   for (let index = 0; index < count; index += 1) {
     const seq = first + index;
     if (gone?.has(seq) === true) continue;
     const given = readTexts(texts?.[index] ?? null);
+    const past = textOf(pasts?.[index] ?? null);
     const payload = payloads[index] ?? new Uint8Array();
-    items.push({ ...shared, seq, ...given, payload, damaged: false });
+    items.push({ ...shared, seq, ...given, past, payload, damaged: false });
   }
   return items;
 }
@@ -82,7 +83,7 @@ export function itemsOf(row: SqlRow): Read<Item>[] {
 export function marksOf(row: SqlRow): Mark[] {
   const { slot, first, count, gone } = packOf(row);
   const [createdAt = 0, expireDeadline = 0, attempts = 0, bytes = 0] = row.slice(4) as number[];
-  const past = textOf(row[8]);
+  const pasts = row[8] as Uint8Array[] | null;
   const marks: Mark[] = [];
   for (let seq = first; seq < first + count; seq += 1) {
     if (gone?.has(seq) === true) continue;
@@ -92,7 +93,7 @@ export function marksOf(row: SqlRow): Mark[] {
       createdAt,
       expireDeadline,
       attempts,
-      past,
+      past: textOf(pasts?.[seq - first] ?? null),
       payloadBytes: bytes / count,
     });
   }

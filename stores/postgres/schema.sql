@@ -23,8 +23,9 @@ CREATE TABLE shard.item (
   early boolean NOT NULL,
   attempts bigint NOT NULL,
   source_id bytea,
-  past bytea,
-  -- Kind, encoding, reference and headers of each item as JSON; null = all empty.
+  -- Of each item, here and below; null = all empty.
+  past bytea[],
+  -- Kind, encoding, reference and headers as JSON.
   texts bytea[],
   payloads bytea[] NOT NULL,
   bytes bigint NOT NULL,

@@ -53,6 +53,12 @@ test("bytes: a plain item in a pack costs its payload and eight bytes", async ()
   expect(await recordsOf(alike(0, 1, 21, plain))).toEqual([216]);
 });
 
+test("bytes: a history in a pack costs its characters, and the end of its line", async () => {
+  const past = "of a".repeat(2);
+  const [bytes = 0] = await recordsOf(alike(0, 1, 11, { ...plain, past }));
+  expect(bytes - 128).toBe(10 * (past.length + 1));
+});
+
 test("bytes: only items with headers pay for them", async () => {
   const headers = '{"of":"a"}';
   expect(await recordsOf([item(0, 1, { ...plain, headers })])).toEqual([37 + headers.length]);

@@ -16,7 +16,7 @@ import {
   type Span,
   StoreError,
 } from "../store.ts";
-import { packBytesMax } from "./pack.ts";
+import { packBytesMax, readPasts } from "./pack.ts";
 import { type Prepared, prepareAll } from "./prepared.ts";
 import {
   isPlain,
@@ -42,7 +42,7 @@ const statements = {
   insert: `INSERT INTO item (key, count, ${itemColumns}) VALUES (${key}, 1, ${insertedItem})`,
   // Most items are new and have only a payload; binding half as many values is measurably faster.
   insertPlain: `INSERT INTO item (key, count, created_at, expire_deadline, early, attempts, payload, check_sum) VALUES (${key}, 1, ?3, ?4, 0, 0, CAST(?5 AS BLOB), ?6)`,
-  insertPack: `INSERT INTO item (key, count, created_at, queued_at, expire_deadline, early, attempts, sizes, texts, payload, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11)`,
+  insertPack: `INSERT INTO item (key, count, created_at, queued_at, expire_deadline, early, attempts, past, sizes, texts, payload, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11, ?12)`,
   end: `SELECT (key & 0x1fffffffffff) + count FROM item WHERE key >= ${keyOf("?1", "0")} AND key < ${keyOf("(?1 + 1)", "0")} ORDER BY key DESC LIMIT 1`,
   removeSingle: `DELETE FROM item WHERE key = ${key} AND count = 1`,
   removeRows: `DELETE FROM item WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
@@ -206,12 +206,13 @@ export class ItemTable {
     this.#walk(this.#statements.marks, { slot, from, before }, (row) => {
       const { first, count, gone } = placeOf(slot, row);
       const [createdAt = 0, expireDeadline = 0, attempts = 0, bytes = 0] = row.slice(4) as number[];
-      const past = textIn(row, 8);
+      const pasts = count === 1 ? [textIn(row, 8)] : readPasts(row[8] as string | null);
       const payloadBytes = bytes / count;
       for (let index = 0; index < count; index += 1) {
         const seq = first + index;
         if (seq < from || isGone(gone, index)) continue;
         if (seq >= before) return null;
+        const past = pasts[index] ?? "";
         found.push({ slot, seq, createdAt, expireDeadline, attempts, past, payloadBytes });
         if (found.length >= limit.items) {
           isAll = false;

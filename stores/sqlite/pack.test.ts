@@ -94,6 +94,15 @@ test("packsOf: items that an index covers stay alone", () => {
   ).toEqual([2, 1, 2]);
 });
 
+test("packsOf: items with a history share a pack, which it helps to fill", () => {
+  const past = '{"group":"a"}';
+  expect(counts([...alike(1, 0, 2), ...alike(1, 2, 4, { past })])).toEqual([4]);
+  const lines = alike(1, 2, 4, { past: "a\nb" });
+  expect(counts([...alike(1, 0, 2), ...lines, ...alike(1, 4, 6)])).toEqual([2, 1, 1, 2]);
+  const half = "x".repeat(packBytesMax / 2);
+  expect(counts(alike(1, 0, 5, { past: half, payload: "" }))).toEqual([2, 2, 1]);
+});
+
 test("packsOf: a pack is bounded by items and by payload bytes", () => {
   expect(counts(alike(1, 0, 2 * packItemsMax + 3))).toEqual([packItemsMax, packItemsMax, 3]);
   const half = new Uint8Array(packBytesMax / 2);
@@ -181,10 +190,15 @@ test.each([
   ["the count", "count = 4", []],
   ["the length of the sizes", "sizes = CAST(substr(sizes, 1, 32) AS BLOB)", [4]],
   ["the texts, all of them", "texts = '['", [0, 1, 2, 3, 4]],
+  ["a history", "past = replace(past, 'past 3', 'past 9')", [3]],
+  ["the lines of the histories", "past = substr(past, 2)", [0, 1, 2, 3, 4]],
 ])("items: %s changed on disk damages only its own items", async (_what, change, corrupted) => {
   using files = setup();
   let store = await files.open();
-  const insert = alike(1, 0, 5).map((one, index) => ({ ...one, kind: `kind ${index}` }));
+  const insert = alike(1, 0, 5).map((one, index) => ({
+    ...{ ...one, kind: `kind ${index}` },
+    past: index === 0 ? "" : `past ${index}`,
+  }));
   await files.commit(store, { insert });
   await store.close();
   files.corrupt(`UPDATE item SET ${change}`);

@@ -22,6 +22,8 @@ export interface Contents {
    * that array and the headers. `null` = all are empty.
    */
   readonly texts: string | null;
+  /** The `past` of each item, one a line; `null` = all are empty. */
+  readonly pasts: string | null;
   /** The payloads, concatenated; valid until the next call. */
   readonly payload: Uint8Array;
 }
@@ -33,16 +35,19 @@ export function packContents(items: readonly Item[], sumOf: (item: Item) => numb
   const end = writeTexts(items, numbers) ?? writeEach(items, numbers);
   let isPlain = true;
   let hasHeaders = false;
+  let hasPasts = false;
   let at = 1;
   for (const item of items) {
     numbers[at] = sumOf(item);
     at += numbersPerItem;
     if (item.kind !== "" || item.encoding !== "" || item.reference !== "") isPlain = false;
     if (item.headers !== "") hasHeaders = true;
+    if (item.past !== "") hasPasts = true;
   }
   return {
     sizes: new Uint8Array(numbers.buffer),
     texts: isPlain && !hasHeaders ? null : JSON.stringify(textsOf(items, hasHeaders)),
+    pasts: hasPasts ? items.map(({ past }) => past).join("\n") : null,
     payload: scratch.subarray(0, end),
   };
 }
@@ -97,6 +102,7 @@ export interface Piece {
   readonly encoding: string;
   readonly reference: string;
   readonly headers: string;
+  readonly past: string;
   readonly payload: Uint8Array;
   readonly checkSum: number;
 }
@@ -106,16 +112,18 @@ export class PackReader {
   readonly #numbers: Uint32Array;
   readonly #texts: readonly string[] | null;
   readonly #headers: readonly string[] | null;
+  readonly #pasts: readonly string[];
   readonly #payload: Uint8Array;
   readonly #starts: Float64Array;
 
-  constructor({ sizes, texts, payload }: Contents) {
+  constructor({ sizes, texts, pasts, payload }: Contents) {
     // A typed array needs aligned bytes.
     const aligned = sizes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 ? sizes : sizes.slice();
     this.#numbers = new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length >> 2);
     const { described, headers } = texts === null ? noTexts : readTexts(texts);
     this.#texts = described;
     this.#headers = headers;
+    this.#pasts = readPasts(pasts);
     this.#payload = payload;
     this.#starts = new Float64Array(countOf(sizes) + 1);
     let start = 0;
@@ -137,6 +145,7 @@ export class PackReader {
       encoding: this.#texts?.[at + 1] ?? "",
       reference: this.#texts?.[at + 2] ?? "",
       headers: this.#headers?.[index] ?? "",
+      past: this.#pasts[index] ?? "",
       payload: this.#payload.subarray(this.#starts[index] ?? 0, this.#starts[index + 1] ?? 0),
       checkSum: this.#numbers[index * numbersPerItem + 1] ?? 0,
     };
@@ -165,4 +174,8 @@ function readTexts(text: string): Texts {
   } catch {
     return { described: [], headers: [] };
   }
+}
+
+export function readPasts(text: string | null): readonly string[] {
+  return text?.split("\n") ?? [];
 }

@@ -137,6 +137,7 @@ export type PackValues = [
   queuedAt: number | null,
   expireDeadline: number,
   attempts: number,
+  past: Text,
   sizes: Uint8Array,
   texts: Text,
   payload: Uint8Array,
@@ -149,11 +150,12 @@ type Shared = Pick<Item, "slot" | "seq" | "createdAt" | "queuedAt" | "expireDead
 const packSalt = 17;
 
 /** Covers the whole row; `seq` is that of the first item. */
-function packSum(shared: Shared, count: number, { sizes, texts, payload }: Contents): number {
+function packSum(shared: Shared, count: number, contents: Contents): number {
+  const { sizes, texts, pasts, payload } = contents;
   let sum = fold(fold(fold(packSalt, shared.slot), shared.seq), count);
   sum = fold(fold(sum, shared.createdAt), shared.queuedAt);
   sum = fold(fold(sum, shared.expireDeadline), shared.attempts);
-  sum = foldText(sum, texts ?? "", 1);
+  sum = foldText(foldText(sum, texts ?? "", 1), pasts ?? "", 2);
   return Bun.hash.crc32(payload, Bun.hash.crc32(sizes, sum >>> 0));
 }
 
@@ -168,6 +170,7 @@ export function packValues(items: readonly [Item, ...Item[]]): PackValues {
     first.queuedAt === first.createdAt ? null : first.queuedAt,
     first.expireDeadline,
     first.attempts,
+    contents.pasts,
     contents.sizes,
     contents.texts,
     contents.payload,
@@ -217,7 +220,8 @@ export function itemsOf(row: Row): Read<Item>[] {
     const damaged = itemSum(shared, itemSalt) !== row[14] || count !== 1 || row[17] !== null;
     return [Object.assign(shared, { damaged })];
   }
-  const contents = { sizes, texts: row[17] as Text, payload: row[13] as Uint8Array };
+  const [pasts, payload, texts] = [row[12] as Text, row[13] as Uint8Array, row[17] as Text];
+  const contents = { sizes, texts, pasts, payload };
   const isSound = packSum(shared, count, contents) === row[14] && countOf(sizes) === count;
   const reader = new PackReader(contents);
   const pieces = isSound ? count : likelyCount(count, contents, reader.bytes);
@@ -237,7 +241,7 @@ export function itemsOf(row: Row): Read<Item>[] {
       reference: piece.reference,
       sourceId: "",
       headers: piece.headers,
-      past: "",
+      past: piece.past,
       payload: piece.payload,
       damaged: false,
     };

@@ -26,6 +26,7 @@ CREATE TABLE item (
   reference TEXT,
   source_id TEXT,
   headers TEXT,
+  -- For a pack: the text of each item, one a line.
   past TEXT,
   check_sum INTEGER NOT NULL,
   -- For a pack: payload size and CRC-32 of each item, as 32-bit little-endian
