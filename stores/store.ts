@@ -68,10 +68,40 @@ export interface UniqueKey extends SlotSeq {
   readonly until: number;
 }
 
+/** Whether a grouped item is ready or leased, or set aside until an instant, and by whom. */
+export type GroupPlace = "queued" | "scheduled" | "retried";
+
+/** The row of a grouped item in the index of its partition. */
+export interface GroupedItem {
+  /** The own slot of the partition, whatever the item's priority. */
+  readonly partition: number;
+  /** Up to 256 bytes of UTF-8; `""` is the group of items without one. */
+  readonly group: string;
+  readonly place: GroupPlace;
+  /** Its order in the group; never the same for two items of a shard. */
+  readonly rank: number;
+  readonly slot: number;
+  readonly seq: number;
+}
+
+/** The first items of a group at `queued`, in order of `rank`, beginning with `from`. */
+export interface GroupHead extends Pick<GroupedItem, "partition" | "group"> {
+  readonly from: number;
+  /** Items that are read whole; the row of one more is read without its item. */
+  readonly items: number;
+}
+
+/** `item`: absent = not read; `null` = there is none in its place, which only damage explains. */
+export interface GroupRow extends Pick<GroupedItem, "rank" | "slot" | "seq"> {
+  readonly item?: Read<Item> | null;
+}
+
 /** All that a turn or a start reads. Slots and names are unique within each kind. */
 export interface ReadPlan {
   /** Heads of partitions: whole items, ready and leased, within `headBytes` for all of them. */
   readonly heads: readonly (Span & { readonly items: number })[];
+  /** Heads of groups; the bytes that `heads` leaves are for them. */
+  readonly groups: readonly GroupHead[];
   /** Reading of heads stops at so many payload bytes. */
   readonly headBytes: number;
   readonly items: readonly Page[];
@@ -122,6 +152,8 @@ export interface OutboxPage {
 export interface ReadResult {
   /** By slot. A slot is missing if the slots before it used up `headBytes`. */
   readonly heads: ReadonlyMap<number, Some<Read<Item>>>;
+  /** In the order of the plan; shorter if the bytes did not suffice. */
+  readonly groups: readonly Some<GroupRow>[];
   /** By the page's name, like the next three. */
   readonly items: ReadonlyMap<string, Some<Read<Item>>>;
   readonly scheduled: ReadonlyMap<string, Some<Read<ScheduledItem>>>;
@@ -144,6 +176,7 @@ export interface ReadResult {
 
 export const noReads: ReadPlan = {
   heads: [],
+  groups: [],
   headBytes: 0,
   items: [],
   scheduled: [],
@@ -160,6 +193,7 @@ export const noReads: ReadPlan = {
 
 export const nothingRead: ReadResult = {
   heads: new Map(),
+  groups: [],
   items: new Map(),
   scheduled: new Map(),
   marks: new Map(),
@@ -193,6 +227,14 @@ export interface StoredReceipts extends Pick<TurnRecord, "turn" | "at"> {
   readonly entries: Uint8Array;
 }
 
+/** What a start reads of a group at one place. */
+export interface GroupCount extends Pick<GroupedItem, "partition" | "group" | "place"> {
+  readonly count: number;
+  /** The row with the lowest rank. */
+  readonly first: Pick<GroupedItem, "rank" | "slot" | "seq">;
+  readonly rankLast: number;
+}
+
 /** Progress of a task that takes longer than a turn; opaque to the store. */
 export interface StoredTask {
   readonly taskId: string;
@@ -206,6 +248,8 @@ export interface Image {
   /** The latest turns, oldest first, including all whose answers may be lost. */
   readonly turns: readonly TurnRecord[];
   readonly tallies: readonly Tally[];
+  /** In order of partition, group in UTF-8, and place. */
+  readonly groups: readonly GroupCount[];
   readonly leases: readonly StoredLease[];
   readonly outbox: readonly OutboxCount[];
   /**
@@ -297,6 +341,10 @@ export interface Changes {
   readonly unique: readonly UniqueKey[];
   /** Removes the unique keys of these items, if they have any. */
   readonly ununique: readonly SlotSeqs[];
+  /** Removed before those of `group` are added, if slot and seq match too; others are ignored. */
+  readonly ungroup: readonly GroupedItem[];
+  /** Replaced by all fields but `slot` and `seq`; each at most once. */
+  readonly group: readonly GroupedItem[];
   /** Replaced by `taskId`, each at most once; an empty `text` removes the task. */
   readonly tasks: readonly StoredTask[];
   /** Replaced by `queueId`, each at most once. */

@@ -2,7 +2,7 @@
 // only by key, and quarantined items, which no turn reads.
 
 import type { OutboundItem } from "./item.ts";
-import type { Read, ReadLimit, SlotSeq, UniqueKey } from "./store.ts";
+import type { GroupedItem, Read, ReadLimit, SlotSeq, UniqueKey } from "./store.ts";
 
 /** A quarantined item, with whatever could be read of it. */
 export interface Quarantined extends SlotSeq {
@@ -11,12 +11,20 @@ export interface Quarantined extends SlotSeq {
   readonly payload: Uint8Array | null;
 }
 
+/** Identifies the row of a grouped item. */
+export type GroupedKey = Omit<GroupedItem, "slot" | "seq">;
+
+/** Before the first row. */
+export const beforeGrouped: GroupedKey = { partition: -1, group: "", place: "queued", rank: 0 };
+
 /** Every method may throw `StoreError`. */
 export interface Transfer {
   /** Items for all target shards, in order of `outboundSeq`, starting after `after`. */
   outbound(after: number, limit: ReadLimit): Promise<readonly Read<OutboundItem>[]>;
   /** By slot and seq, starting after `after`. Damaged keys are omitted. */
   uniques(after: SlotSeq, limit: number): Promise<Page<UniqueKey, SlotSeq>>;
+  /** In the order of `Image.groups`, then by rank, starting after `after`. */
+  grouped(after: GroupedKey, limit: number): Promise<Page<GroupedItem, GroupedKey>>;
   /** Oldest first. */
   quarantined(after: number, limit: number): Promise<Page<Quarantined, number>>;
   quarantine(items: readonly Quarantined[]): Promise<void>;

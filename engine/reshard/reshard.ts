@@ -103,7 +103,8 @@ function requireLabels(sources: readonly OldShard[]): void {
 const nothing: Omit<Changes, "turn"> = {
   ...{ insert: [], move: [], remove: [], schedule: [], unschedule: [], quarantine: [] },
   ...{ lease: [], unlease: [], tally: [], send: [], unsend: [], quarantineOutbound: [] },
-  ...{ receive: [], receipts: null, forgetTurn: 0, unique: [], ununique: [], tasks: [] },
+  ...{ receive: [], receipts: null, forgetTurn: 0, unique: [], ununique: [] },
+  ...{ ungroup: [], group: [], tasks: [] },
   ...{ queue: [], unqueue: [], tags: null },
 };
 

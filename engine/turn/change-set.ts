@@ -5,6 +5,7 @@ import type { Item, Lease, OutboundItem, ScheduledItem } from "../../stores/item
 import type { CatalogEntry } from "../../stores/queue.ts";
 import type {
   Changes,
+  GroupedItem,
   Inbound,
   Move,
   SlotSeqs,
@@ -86,6 +87,8 @@ export class ChangeSet {
   readonly unique = new Map<string, UniqueKey>();
   /** The items whose unique keys are removed. */
   readonly ununique = new SeqSets();
+  readonly ungroup: GroupedItem[] = [];
+  readonly group: GroupedItem[] = [];
   readonly #leases = new Set<Lease>();
   readonly #unleased: Lease[] = [];
   /** By task id. */
@@ -239,12 +242,12 @@ export class ChangeSet {
   }
 
   get isEmpty(): boolean {
-    const { schedule, send, unsend, quarantineOutbound, receive } = this;
+    const { schedule, send, unsend, quarantineOutbound, receive, group, ungroup } = this;
     const lists = [this.#inserted, this.#moves, schedule, this.#unleased, send, unsend];
     const seqs = [this.removed, this.unscheduled, this.quarantined, this.ununique];
     const sets = [this.#leases, ...seqs, this.tallied, this.unique, this.tasks, this.queues];
     return (
-      [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
+      [...lists, quarantineOutbound, receive, group, ungroup].every(({ length }) => length === 0) &&
       [...sets, this.receipts].every(({ size }) => size === 0) &&
       this.forgetTurn === 0 &&
       !this.keepsTime
@@ -278,6 +281,8 @@ export class ChangeSet {
       forgetTurn: this.forgetTurn,
       unique: [...this.unique.values()],
       ununique: this.ununique.sorted(),
+      ungroup: this.ungroup,
+      group: this.group,
       tasks: Array.from(this.tasks, ([taskId, text]) => ({ taskId, text })),
       queue: [...this.queues.values()].filter((entry) => entry !== null),
       unqueue: [...this.queues].flatMap(([queueId, entry]) => (entry === null ? [queueId] : [])),

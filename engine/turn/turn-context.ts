@@ -1,7 +1,7 @@
 // The types that the steps of a turn share: the reads that they need, and the turn that they
 // change.
 
-import type { Page, ReadPlan, ReadResult } from "../../stores/store.ts";
+import type { GroupHead, Page, ReadPlan, ReadResult } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
 import type { TurnLimits } from "../model/limits.ts";
 import { done, type Result } from "../model/messages.ts";
@@ -20,6 +20,7 @@ export class ReadPlanner {
   readonly limits: TurnLimits;
   readonly linesToServe: LinesToServe;
   readonly heads: ReadPlan["heads"][number][] = [];
+  readonly groups: GroupHead[] = [];
   readonly items: Page[] = [];
   readonly scheduled: Page[] = [];
   readonly marks: Page[] = [];
@@ -58,12 +59,12 @@ export class ReadPlanner {
 
   /** `null` = the turn needs no reads. */
   get plan(): ReadPlan | null {
-    const { heads, items, scheduled, marks, scheduledMarks, outbound } = this;
+    const { heads, groups, items, scheduled, marks, scheduledMarks, outbound } = this;
     const { ended, waking, early } = this;
     const uniques = [...this.uniques];
     const picks = [...this.#picks].map(([slot, seqs]) => ({ slot, seqs: inOrder(seqs) }));
     const sources = [...this.#sources].map(([slot, ids]) => ({ slot, sourceIds: [...ids] }));
-    const pages = { heads, items, scheduled, marks, scheduledMarks };
+    const pages = { heads, groups, items, scheduled, marks, scheduledMarks };
     const lists = { ...pages, picks, sources, uniques, outbound };
     const isNone = Object.values(lists).every(({ length }) => length === 0);
     if (isNone && ended === null && waking === null && early === null) return null;

@@ -286,6 +286,7 @@ async function memoryOf(world: World, queue = queueOf(world).queue): Promise<Mem
     tags: tag,
     turns: [],
     tallies: [tally],
+    groups: [],
     leases,
     outbox: [],
     inbound: [],
@@ -615,8 +616,15 @@ test("produce: an item is early if it expires before one ahead of it, and not in
 });
 
 test("lease: reads of a new partition begin at its first number", async () => {
-  const none = { turns: [], tallies: [], leases: [], outbox: [], inbound: [], receipts: [] };
-  const image: Image = { ...none, tags: `${tag}:1000`, tasks: [], queues: [], quarantinedCount: 0 };
+  const none = { turns: [], tallies: [], groups: [], leases: [], outbox: [], inbound: [] };
+  const image: Image = {
+    ...none,
+    receipts: [],
+    tags: `${tag}:1000`,
+    tasks: [],
+    queues: [],
+    quarantinedCount: 0,
+  };
   const { memory } = await Memory.load(0, { load: async () => image } as never, {
     rules: {
       settingsAt: () => null,

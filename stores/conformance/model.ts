@@ -13,6 +13,9 @@ import {
 import type { CatalogEntry } from "../queue.ts";
 import type {
   Changes,
+  GroupedItem,
+  GroupHead,
+  GroupPlace,
   Inbound,
   Mark,
   Move,
@@ -32,9 +35,11 @@ import {
   all,
   bare,
   byKey,
+  countsOf,
   entry,
   expectSome,
   first,
+  groupsOf,
   headsOf,
   inSpan,
   item,
@@ -87,6 +92,7 @@ class Model {
   #inbound: Inbound[] = [];
   #receipts: StoredReceipts[] = [];
   #uniques: UniqueKey[] = [];
+  #grouped: GroupedItem[] = [];
   #tasks: StoredTask[] = [];
   #queues: CatalogEntry[] = [];
   readonly #turns: TurnRecord[] = [];
@@ -124,6 +130,7 @@ class Model {
       receipts:
         below(3) === 0 ? new Uint8Array(this.#times(1 + below(60), () => below(256))) : null,
       ...this.#newUniques(),
+      ...this.#newGroups(),
       tasks: this.#newTasks(),
       ...this.#newQueues(),
       tags: below(12) === 0 ? `tags ${this.#seq}` : null,
@@ -175,6 +182,11 @@ class Model {
       changes.unique,
       ({ digest }) => digest,
     );
+    this.#grouped = replaced(
+      this.#grouped.filter((row) => !changes.ungroup.some((one) => Bun.deepEquals(row, one))),
+      changes.group,
+      groupedKey,
+    );
     this.#tags = changes.tags ?? this.#tags;
     this.#turns.push(turn);
   }
@@ -209,6 +221,7 @@ class Model {
         tags: this.#tags,
         turns: this.#turns.slice(-64),
         tallies: byKey(this.#tallies, "slot"),
+        groups: countsOf(this.#grouped),
         leases: byKey(byKey(this.#leases, "first"), "slot").map((lease) => {
           const { slot, first, last } = lease;
           const held = inSpan(this.#items, { slot, from: first, before: last + 1 });
@@ -255,6 +268,7 @@ class Model {
     const waking = this.#waking();
     const plan = {
       heads: slots.map((slot) => ({ slot, ...span(), items: 1 + below(200) })),
+      groups: this.#askedGroups(),
       headBytes: 1 + below(1 << below(17)),
       items: pages(),
       scheduled: pages(),
@@ -283,6 +297,7 @@ class Model {
     for (const { slot, ...rest } of heads) {
       expectSome(found.heads.get(slot), { ...rest, form: readOf });
     }
+    expect(found.groups).toEqual(groupsOf(this.#grouped, this.#items, plan));
     expectPages(this.#items, plan.items, (page) =>
       expectSome(found.items.get(page.name), { ...page, form: readOf }),
     );
@@ -452,6 +467,37 @@ class Model {
     return { unique, ununique: slotSeqs(gone) };
   }
 
+  /** Some rows leave, some of them for another place or under another number; some are wrong. */
+  #newGroups(): Pick<Changes, "group" | "ungroup"> {
+    const below = this.#below;
+    const leaving = this.#grouped.filter(() => below(8) === 0);
+    const again = leaving.filter(() => below(3) === 0);
+    const wrong = this.#grouped.filter((row) => !leaving.includes(row) && below(20) === 0);
+    const items = this.#items.filter(() => below(10) === 0).slice(0, 20);
+    const moved = again.map((row) => ({
+      ...{ ...row, seq: this.#nextSeq() },
+      ...(below(2) === 0 && { place: oneOf(groupPlaces, below), rank: this.#nextSeq() }),
+    }));
+    const added = items.map(
+      ({ slot, seq }): GroupedItem => ({
+        ...{ partition: below(3), group: oneOf(groupsUsed, below), slot, seq },
+        ...{ place: oneOf(groupPlaces, below), rank: this.#nextSeq() },
+      }),
+    );
+    return {
+      group: [...moved, ...added],
+      ungroup: [...leaving, ...wrong.map((row) => ({ ...row, seq: row.seq + 1 }))],
+    };
+  }
+
+  #askedGroups(): GroupHead[] {
+    const below = this.#below;
+    return this.#times(below(20), () => ({
+      ...{ partition: below(3), group: oneOf(groupsUsed, below) },
+      ...{ from: below(2) * below(this.#seq), items: 1 + below(6) },
+    }));
+  }
+
   /** From a place before some item to a place after it. */
   #newLease(): Lease {
     const below = this.#below;
@@ -495,6 +541,15 @@ class Model {
     ];
   }
 }
+
+const groupPlaces: readonly GroupPlace[] = ["queued", "scheduled", "retried"];
+const groupsUsed = ["", "a", "A", "a\u0000", "é", "\uff5e", "\u{1f600}", "x".repeat(256)];
+
+const oneOf = <T>(values: readonly T[], below: (below: number) => number): T =>
+  values[below(values.length)] as T;
+
+const groupedKey = ({ partition, group, place, rank }: GroupedItem): string =>
+  JSON.stringify([partition, group, place, rank]);
 
 const digestsUsed = 60;
 const digestOf = (number: number): string => `${number}`.padStart(32, "0");

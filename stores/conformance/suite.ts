@@ -3,6 +3,7 @@
 
 import { describe, test } from "bun:test";
 import { Bench, type OpenedStore, type Rule } from "./bench.ts";
+import { groupRules } from "./group-rules.ts";
 import { itemRules } from "./item-rules.ts";
 import { modelRules } from "./model.ts";
 import { moveRules } from "./move-rules.ts";
@@ -38,6 +39,7 @@ export function describeStore(
     turnRules(rule);
     moveRules(rule);
     queueRules(rule);
+    groupRules(rule);
     transferRules(rule);
     modelRules(rule, seeds);
   });

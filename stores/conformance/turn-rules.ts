@@ -47,6 +47,7 @@ function loadRules(rule: Rule): void {
         tags,
         turns: [],
         tallies: [],
+        groups: [],
         leases: [],
         outbox: [],
         inbound: [],

@@ -6,6 +6,9 @@ import type { CatalogEntry, PartitionPlace } from "../queue.ts";
 import type {
   Changes,
   EarlyRef,
+  GroupCount,
+  GroupedItem,
+  GroupRow,
   Mark,
   Move,
   MoveDestination,
@@ -57,6 +60,8 @@ export const nothing: Omit<Changes, "turn"> = {
   forgetTurn: 0,
   unique: [],
   ununique: [],
+  ungroup: [],
+  group: [],
   tasks: [],
   queue: [],
   unqueue: [],
@@ -255,6 +260,64 @@ export function bounded<T extends Item>(items: readonly T[], limit: ReadLimit): 
 export function inSpan<T extends Item>(items: readonly T[], { slot, from, before }: Span): T[] {
   const some = items.filter((one) => one.slot === slot && one.seq >= from && one.seq < before);
   return byKey(some, "seq");
+}
+
+export function grouped(
+  group: string,
+  rank: number,
+  fields: Partial<GroupedItem> = {},
+): GroupedItem {
+  return { partition: 1, group, place: "queued", rank, slot: 1, seq: rank, ...fields };
+}
+
+/** The heads of groups that a store with these rows and items must return. */
+export function groupsOf(
+  rows: readonly GroupedItem[],
+  items: readonly Item[],
+  plan: Pick<ReadPlan, "heads" | "groups" | "headBytes">,
+): Some<GroupRow>[] {
+  const sizeOf = (some: readonly Item[]): number =>
+    some.reduce((sum, { payload }) => sum + bytesOf(payload).length, 0);
+  let left = plan.headBytes;
+  for (const { of, limit } of headsOf(items, plan)) left -= sizeOf(bounded(of, limit));
+  const heads: Some<GroupRow>[] = [];
+  for (const { partition, group, from, items: whole } of plan.groups) {
+    if (left <= 0) break;
+    const here = rows.filter((row) => row.partition === partition && row.group === group);
+    const queued = here.filter(({ place, rank }) => place === "queued" && rank >= from);
+    const found: GroupRow[] = [];
+    for (const { rank, slot, seq } of byKey(queued, "rank")) {
+      if (left <= 0 || found.length > whole) break;
+      const item = items.find((one) => one.slot === slot && one.seq === seq);
+      const read = { item: item === undefined ? null : readOf(item) };
+      const isWhole = found.length < whole;
+      found.push({ rank, slot, seq, ...(isWhole && read) });
+      if (isWhole && item !== undefined) left -= sizeOf([item]);
+    }
+    heads.push({ found, isAll: found.length === queued.length });
+  }
+  return heads;
+}
+
+const places = ["queued", "scheduled", "retried"];
+
+/** The counts of these rows at a start. */
+export function countsOf(rows: readonly GroupedItem[]): GroupCount[] {
+  const keys = Map.groupBy(byKey(rows, "rank"), ({ partition, group, place }) =>
+    JSON.stringify([partition, group, place]),
+  );
+  const counts = [...keys.values()].flatMap((some) =>
+    some.slice(0, 1).map(({ partition, group, place, rank, slot, seq }): GroupCount => {
+      const [first, rankLast] = [{ rank, slot, seq }, some.at(-1)?.rank ?? 0];
+      return { partition, group, place, count: some.length, first, rankLast };
+    }),
+  );
+  return counts.sort(
+    (a, b) =>
+      a.partition - b.partition ||
+      Buffer.compare(Buffer.from(a.group), Buffer.from(b.group)) ||
+      places.indexOf(a.place) - places.indexOf(b.place),
+  );
 }
 
 interface Head {

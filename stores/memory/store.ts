@@ -2,6 +2,7 @@
 // Its image outlives the store, so that opening the image again simulates a restart.
 
 import type { TransferableStore } from "../backend.ts";
+import { bytesLeft, GroupCounts, groupPlaces, headsOfGroups, rowsOf } from "../groups.ts";
 import {
   type Item,
   type Lease,
@@ -15,6 +16,8 @@ import type { CatalogEntry } from "../queue.ts";
 import {
   type Changes,
   type EarlyRef,
+  type GroupCount,
+  type GroupedItem,
   type Image,
   type Mark,
   type Move,
@@ -38,7 +41,7 @@ import {
   type UniqueKey,
   type Written,
 } from "../store.ts";
-import type { Quarantined, Transfer } from "../transfer.ts";
+import type { GroupedKey, Quarantined, Transfer } from "../transfer.ts";
 import { SortedList } from "./sorted-list.ts";
 
 /** Enough, as a shard waits for each turn before it commits the next. */
@@ -66,8 +69,27 @@ const byDeadline = (a: EarlyRef, b: EarlyRef): number =>
   a.expireDeadline - b.expireDeadline || a.slot - b.slot || a.seq - b.seq;
 const byPlace = (a: SlotSeq, b: SlotSeq): number => a.slot - b.slot || a.seq - b.seq;
 const byEnd = (a: EndKey, b: EndKey): number => a.until - b.until || byPlace(a, b);
+const byRank = (a: GroupedKey, b: GroupedKey): number =>
+  a.partition - b.partition ||
+  compared(a.group, b.group) ||
+  groupPlaces.indexOf(a.place) - groupPlaces.indexOf(b.place) ||
+  a.rank - b.rank;
 const byWake = (a: WakeKey, b: WakeKey): number =>
   a.wakeAt - b.wakeAt || a.slot - b.slot || a.seq - b.seq;
+
+/** In the order of UTF-8, in which halves of a pair follow all other units. */
+function compared(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at += 1) {
+    const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (one !== other) return inUtf8(one) - inUtf8(other);
+  }
+  return a.length - b.length;
+}
+
+function inUtf8(unit: number): number {
+  return unit >= 0xd800 && unit < 0xe000 ? unit + 0x1_0000 : unit;
+}
 
 class Slot {
   readonly items = new SortedList<SeqKey, StoredIn<Item>>(bySeq);
@@ -99,6 +121,7 @@ export class MemoryImage {
   readonly uniques = new Map<string, UniqueKey>();
   readonly uniquesByItem = new SortedList<SlotSeq, UniqueKey>(byPlace);
   readonly uniquesByEnd = new SortedList<EndKey, UniqueKey>(byEnd);
+  readonly grouped = new SortedList<GroupedKey, GroupedItem>(byRank);
   readonly tasks = new Map<string, string>();
   readonly queues = new Map<number, CatalogEntry>();
   readonly quarantined: StoredIn<Item>[] = [];
@@ -148,6 +171,11 @@ export class MemoryImage {
     return item;
   }
 
+  ungroup(grouped: GroupedItem): void {
+    const found = this.grouped.get(grouped);
+    if (found?.slot === grouped.slot && found.seq === grouped.seq) this.grouped.delete(grouped);
+  }
+
   putUnique(unique: UniqueKey): void {
     const former = this.uniques.get(unique.digest);
     if (former !== undefined) this.removeUnique(former.slot, former.seq);
@@ -183,6 +211,7 @@ export class MemoryStore implements Store {
       tags: image.tags,
       turns: [...image.turns],
       tallies: [...image.tallies.values()],
+      groups: countsOf(image.grouped.values()),
       leases: image.leases.values().map((lease) => this.#stored(lease)),
       outbox: outboxOf(image.outbound.values()),
       inbound: Array.from(image.inbound, ([sourceShard, outboundSeq]) => ({
@@ -208,8 +237,10 @@ export class MemoryStore implements Store {
 
   async read(plan: ReadPlan): Promise<ReadResult> {
     this.#open();
+    const heads = this.#heads(plan);
     return {
-      heads: this.#heads(plan),
+      heads,
+      groups: this.#groups(plan, heads),
       items: byName(plan.items, (one) => page(this.#items(one.slot), one, one.limit, readOf)),
       scheduled: byName(plan.scheduled, (one) =>
         page(this.#scheduled(one.slot), one, one.limit, readOf),
@@ -258,6 +289,23 @@ export class MemoryStore implements Store {
       found.set(slot, some);
     }
     return found;
+  }
+
+  #groups(plan: ReadPlan, heads: ReadResult["heads"]): ReadResult["groups"] {
+    const rows = plan.groups.map((head): GroupedItem[] => {
+      const { partition, group, from } = head;
+      const some: GroupedItem[] = [];
+      this.#image.grouped.walk({ partition, group, place: "queued", rank: from }, (one) => {
+        const isHere = one.partition === partition && one.group === group && one.place === "queued";
+        return isHere && some.push(one) < rowsOf(head);
+      });
+      return some;
+    });
+    const itemOf = ({ slot, seq }: GroupedItem): Read<Item> | null => {
+      const item = this.#items(slot)?.get({ seq });
+      return item === undefined ? null : readOf(item);
+    };
+    return headsOfGroups(plan.groups, rows, itemOf, bytesLeft(plan, heads));
   }
 
   #pick({ slot, seqs }: SlotSeqs): Picked {
@@ -364,6 +412,8 @@ export class MemoryStore implements Store {
     for (const last of changes.receive) image.inbound.set(last.sourceShard, last.outboundSeq);
     each(changes.ununique, (slot, seq) => image.removeUnique(slot, seq));
     for (const unique of changes.unique) image.putUnique({ ...unique });
+    for (const grouped of changes.ungroup) image.ungroup(grouped);
+    for (const grouped of changes.group) image.grouped.put({ ...grouped });
     for (const { taskId, text } of changes.tasks) {
       if (text === "") image.tasks.delete(taskId);
       else image.tasks.set(taskId, text);
@@ -418,6 +468,14 @@ function transferOf(image: MemoryImage): Transfer {
       const found: UniqueKey[] = [];
       image.uniquesByItem.walk({ slot: after.slot, seq: after.seq + 1 }, (unique) => {
         found.push({ ...unique });
+        return found.length < limit;
+      });
+      return { found, next: found.length < limit ? null : (found.at(-1) ?? null) };
+    },
+    grouped: async (after, limit) => {
+      const found: GroupedItem[] = [];
+      image.grouped.walk({ ...after, rank: after.rank + 1 }, (grouped) => {
+        found.push({ ...grouped });
         return found.length < limit;
       });
       return { found, next: found.length < limit ? null : (found.at(-1) ?? null) };
@@ -514,6 +572,12 @@ function countItems({ slots, tallies }: MemoryImage): Map<number, StoredCounts> 
     counts.set(slot, { items: count(items), scheduled: count(scheduled) });
   }
   return counts;
+}
+
+function countsOf(grouped: readonly GroupedItem[]): GroupCount[] {
+  const counts = new GroupCounts();
+  for (const one of grouped) counts.add(one);
+  return counts.all;
 }
 
 function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {

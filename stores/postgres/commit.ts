@@ -4,6 +4,7 @@
 import { packsOf } from "../packs.ts";
 import type { Changes, Inbound } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
+import { addGroups } from "./grouped.ts";
 import {
   addChecks,
   addInserts,
@@ -77,6 +78,7 @@ export function commitOf(
   addOutbox(parts, changes);
   addReceipts(parts, changes);
   addUniques(parts, changes);
+  addGroups(parts, changes);
   addTasks(parts, changes);
   addQueues(parts, changes);
   addTags(parts, changes);

@@ -17,6 +17,7 @@ import {
 import { byteaArray, int8Array } from "./arrays.ts";
 import type { SqlRow } from "./connection.ts";
 import type { Database } from "./database.ts";
+import { headsIn } from "./grouped.ts";
 import { Heads } from "./heads.ts";
 import { pages, sources, type Wanted } from "./pages.ts";
 import {
@@ -70,8 +71,8 @@ export class Reads {
 
   async read(plan: ReadPlan): Promise<ReadResult> {
     const rowsOf = this.#rowsOf;
-    const [heads, items, scheduled, marks, scheduledMarks, picks, ...others] = await Promise.all([
-      this.#heads(plan),
+    const [both, items, scheduled, marks, scheduledMarks, picks, ...others] = await Promise.all([
+      this.#headsAndGroups(plan),
       pages(rowsOf, sources.items, plan.items),
       pages(rowsOf, sources.scheduled, plan.scheduled),
       pages(rowsOf, sources.marks, plan.marks.map(ofAnyBytes)),
@@ -86,7 +87,7 @@ export class Reads {
     ]);
     const [found, uniques, ended, waking, early, outbound] = others;
     return {
-      heads,
+      ...both,
       items: byName(plan.items, items),
       scheduled: byName(plan.scheduled, scheduled),
       marks: byName(plan.marks, marks),
@@ -101,6 +102,11 @@ export class Reads {
         plan.outbound.map(({ targetShard }, index) => [targetShard, outbound[index] as OutboxPage]),
       ),
     };
+  }
+
+  async #headsAndGroups(plan: ReadPlan): Promise<Pick<ReadResult, "heads" | "groups">> {
+    const heads = await this.#heads(plan);
+    return { heads, groups: await headsIn(this.#rowsOf, plan, heads) };
   }
 
   /** In order, until `headBytes` are used up. */

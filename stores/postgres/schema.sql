@@ -103,6 +103,19 @@ CREATE TABLE shard.unique_key (
 );
 CREATE INDEX ON shard.unique_key (until, slot, seq);
 
+-- The items of grouped queues, as each group offers them.
+CREATE TABLE shard.grouped (
+  -- The slot of the partition, without the item's priority.
+  partition bigint,
+  name bytea,
+  -- 0 = ready or leased, 1 = scheduled by a producer, 2 = by a retry.
+  place bigint,
+  rank bigint,
+  slot bigint NOT NULL,
+  seq bigint NOT NULL,
+  PRIMARY KEY (partition, name, place, rank)
+);
+
 -- Progress of tasks that take longer than a turn.
 CREATE TABLE shard.task (task_id text PRIMARY KEY, text text NOT NULL);
 

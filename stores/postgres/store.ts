@@ -18,6 +18,7 @@ import type { CommitPlace } from "./acknowledged.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
 import { type SqlRow, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions, lossOf } from "./database.ts";
+import { countsIn } from "./grouped.ts";
 import { pages, sources } from "./pages.ts";
 import { Reads } from "./reads.ts";
 import { parsed, queueOf, type StoredTally, type StoredTurn, tallyOf } from "./rows.ts";
@@ -101,8 +102,9 @@ class PostgresStore implements Store {
         rowsOf(texts.queues),
         rowsOf(texts.quarantined),
         rowsOf(texts.tags),
+        countsIn(rowsOf),
       ]);
-    const [queues = [], quarantined = [], tags = []] = others;
+    const [queues, quarantined, tags, groups] = others;
     const held = await this.#leases(leases);
     await this.#database.refuseTakenOver();
     const turns = turnRows.map(([record]) => parsed<StoredTurn>(record));
@@ -119,6 +121,7 @@ class PostgresStore implements Store {
       tags: String(tags[0]?.[0]),
       turns: turns.map(({ turn, at, tag }) => ({ turn, at, tag })),
       tallies: [...tallies.values()],
+      groups,
       leases: held,
       outbox: outbox.map((row) => {
         const [targetShard = 0, targetOwner = 0, count = 0] = row as number[];

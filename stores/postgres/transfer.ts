@@ -3,6 +3,7 @@
 import type { Quarantined, Transfer } from "../transfer.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
 import type { Database } from "./database.ts";
+import { pageOf } from "./grouped.ts";
 import { outboundColumns, outboundOf } from "./rows.ts";
 
 const texts = {
@@ -39,6 +40,7 @@ export function transferOf(database: Database): Transfer {
       }));
       return { found, next: rows.length < limit ? null : (found.at(-1) ?? null) };
     },
+    grouped: (after, limit) => pageOf((text, values) => database.rows(text, values), after, limit),
     quarantined: async (after, limit) => {
       const rows = await database.rows(texts.quarantined, [after, limit]);
       const found = rows.map(([, slot, seq, ...columns]): Quarantined => {

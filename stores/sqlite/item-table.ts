@@ -11,6 +11,7 @@ import {
   type Read,
   type ReadLimit,
   type ReadPlan,
+  type SlotSeq,
   type SlotSeqs,
   type Some,
   type Span,
@@ -59,6 +60,10 @@ const statements = {
         ) AS key FROM span
       )
     SELECT ${columns} FROM head JOIN item USING (key) LEFT JOIN hole USING (key)`,
+  at: `
+    SELECT ${columns} FROM item LEFT JOIN hole USING (key) WHERE item.key IN (
+      SELECT (SELECT key FROM item WHERE key <= ${keyOf("(value ->> 0)", "(value ->> 1)")} ORDER BY key DESC LIMIT 1) FROM json_each(?1)
+    )`,
   places: `SELECT key & 0x1fffffffffff, count, ${hole} ${rows}`,
   marks: `SELECT key & 0x1fffffffffff, count, ${hole}, created_at, expire_deadline, attempts, length(payload), past ${rows}`,
   counts: `SELECT slot, (SELECT ifnull(sum(count), 0) FROM item WHERE ${ofTally}), (SELECT count(*) FROM scheduled WHERE ${ofTally}) FROM tally`,
@@ -198,6 +203,42 @@ export class ItemTable {
       if (items.length > 0) heads.set(slot, items);
     }
     return heads;
+  }
+
+  /** The items of these places, in their order; `null` = none. Each row is read only once. */
+  *at(places: readonly SlotSeq[]): Generator<Read<Item> | null> {
+    const found = new Map<number, Map<number, Read<Item> | null | undefined>>();
+    for (const { slot, seq } of places) {
+      found.getOrInsertComputed(slot, () => new Map()).set(seq, undefined);
+    }
+    for (const [index, { slot, seq }] of places.entries()) {
+      const here = found.get(slot);
+      if (here?.get(seq) === undefined) this.#readAt(places.slice(index), found);
+      yield here?.get(seq) ?? null;
+    }
+  }
+
+  /** Reads the rows of the first places that are not read yet, in one query. */
+  #readAt(
+    places: readonly SlotSeq[],
+    found: ReadonlyMap<number, Map<number, Read<Item> | null | undefined>>,
+  ): void {
+    const wanted: [slot: number, seq: number][] = [];
+    for (const { slot, seq } of places) {
+      if (found.get(slot)?.get(seq) !== undefined) continue;
+      found.get(slot)?.set(seq, null);
+      if (wanted.push([slot, seq]) === headsMax) break;
+    }
+    for (const row of this.#statements.at.values(JSON.stringify(wanted))) {
+      const slot = row[0] as number;
+      const here = found.get(slot);
+      if (here === undefined) continue;
+      const first = row[1] as number;
+      const gone = goneOf(slot, first, row[18], row[19]);
+      for (const item of itemsOf(row, here)) {
+        if (!isGone(gone, item.seq - first)) here.set(item.seq, item);
+      }
+    }
   }
 
   marks({ slot, from, before }: Span, limit: ReadLimit): Some<Mark> {

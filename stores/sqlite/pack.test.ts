@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import {
   alike,
   all,
   end,
+  grouped,
   leaving,
   moveOf,
   nothing,
@@ -18,8 +19,8 @@ import {
 import type { Item } from "../item.ts";
 import { packItemsMax, packsOf } from "../packs.ts";
 import { readItems } from "../single-reads.ts";
-import type { Changes, Read, Store } from "../store.ts";
-import { packBytesMax } from "./pack.ts";
+import { type Changes, noReads, type Read, type Store } from "../store.ts";
+import { PackReader, packBytesMax } from "./pack.ts";
 import { openSqliteStore } from "./store.ts";
 
 function setup() {
@@ -224,6 +225,29 @@ test("items: a damaged row about items that left a pack stops the store", async 
   files.corrupt("UPDATE hole SET gone = x'00'");
   store = await files.open();
   expect(items(store)).rejects.toMatchObject({ fault: "damaged" });
+  await store.close();
+});
+
+test("groups: each pack is decoded once, in whatever order its items are read", async () => {
+  using files = setup();
+  const store = await files.open();
+  const insert = alike(1, 0, 300);
+  const group = insert.map(({ seq }) => grouped(`${seq}`, seq));
+  await files.commit(store, { insert, group });
+  const groups = insert.map((_, index) => {
+    const [partition, name] = [1, `${(index * 101) % 300}`];
+    return { partition, group: name, from: 0, items: 1 };
+  });
+  const piece = spyOn(PackReader.prototype, "piece");
+  try {
+    const read = (await store.read({ ...noReads, groups, headBytes: 1_000_000 })).groups;
+    expect(read.flatMap(({ found }) => found.map(({ item }) => item?.seq))).toEqual(
+      insert.map((_, index) => (index * 101) % 300),
+    );
+    expect(piece).toHaveBeenCalledTimes(300);
+  } finally {
+    piece.mockRestore();
+  }
   await store.close();
 });
 

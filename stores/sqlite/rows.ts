@@ -1,10 +1,12 @@
 // Converts between SQLite's rows and the store's types. Every row has a checksum over its content.
 // An item that does not match is returned as damaged; any other row stops the store.
 
+import { groupPlaces } from "../groups.ts";
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
 import { type CatalogEntry, isCatalogEntry } from "../queue.ts";
 import {
+  type GroupedItem,
   type Inbound,
   type Read,
   type ScheduledMark,
@@ -211,8 +213,8 @@ function readItem(row: Row): Item {
 /** Columns of table `item` after `itemColumns`, for `itemsOf`. */
 export const packColumns = "count, sizes, texts";
 
-/** The items of a row of table `item`, including those that have left their pack. */
-export function itemsOf(row: Row): Read<Item>[] {
+/** The wanted items of a row of table `item`, including those that have left their pack. */
+export function itemsOf(row: Row, wanted?: ReadonlyMap<number, unknown>): Read<Item>[] {
   const sizes = row[16] as Uint8Array | null;
   const count = row[15] as number;
   const shared = readItem(row);
@@ -227,6 +229,7 @@ export function itemsOf(row: Row): Read<Item>[] {
   const pieces = isSound ? count : likelyCount(count, contents, reader.bytes);
   const items: Read<Item>[] = [];
   for (let index = 0; index < pieces; index += 1) {
+    if (wanted !== undefined && !wanted.has(shared.seq + index)) continue;
     const piece = reader.piece(index);
     const item = {
       slot: shared.slot,
@@ -402,6 +405,29 @@ export function uniqueOf(row: Row): UniqueKey | null {
   const [slot, seq, digest, until, checkSum] = row as UniqueValues;
   const isWhole = Bun.hash.crc32(digest, sumOf(slot, seq, until)) === checkSum;
   return isWhole ? { slot, seq, digest: digest.toHex(), until } : null;
+}
+
+export type GroupedValues = [number, string, number, number, number, number, number];
+
+function groupedSum([partition, group, place, rank, slot, seq]: GroupedValues): number {
+  return Bun.hash.crc32(group, sumOf(partition, place, rank, slot, seq));
+}
+
+export function groupedValues(grouped: GroupedItem): GroupedValues {
+  const { partition, group, place, rank, slot, seq } = grouped;
+  const values: GroupedValues = [partition, group, groupPlaces.indexOf(place), rank, slot, seq, 0];
+  values[6] = groupedSum(values);
+  return values;
+}
+
+export function groupedOf(row: Row): GroupedItem {
+  const values = row as GroupedValues;
+  const [partition, group, number, rank, slot, seq, checkSum] = values;
+  const place = groupPlaces[number];
+  if (place === undefined || groupedSum(values) !== checkSum) {
+    throw new StoreError("damaged", "a stored row is damaged; table 'grouped'");
+  }
+  return { partition, group, place, rank, slot, seq };
 }
 
 export type InboundValues = [number, number, number];

@@ -173,6 +173,21 @@ CREATE TABLE unique_key (
 
 CREATE INDEX unique_key_until ON unique_key (until);
 
+-- The items of grouped queues, as each group offers them. It has no other index,
+-- as each produce to such a queue pays for it.
+CREATE TABLE grouped (
+  -- The slot of the partition, without the item's priority.
+  partition INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  -- 0 = ready or leased, 1 = scheduled by a producer, 2 = by a retry.
+  place INTEGER NOT NULL,
+  rank INTEGER NOT NULL,
+  -- The item's own.
+  key INTEGER NOT NULL,
+  check_sum INTEGER NOT NULL,
+  PRIMARY KEY (partition, name, place, rank)
+) STRICT, WITHOUT ROWID;
+
 -- Progress of tasks that take longer than a turn.
 CREATE TABLE task (
   task_id TEXT PRIMARY KEY,

@@ -22,6 +22,7 @@ import {
   bytesOf,
   end,
   entry,
+  grouped,
   item,
   leaving,
   moveOf,
@@ -394,6 +395,32 @@ test.each([["until = until + 1"], ["key = key + 1"], ["check_sum = check_sum + 1
     await store.close();
   },
 );
+
+test.each([
+  ["partition = 1"],
+  ["name = 'b'"],
+  ["place = 1"],
+  ["place = 9"],
+  ["rank = rank - 1"],
+  ["key = key + 1"],
+  ["check_sum = check_sum + 1"],
+])("load, read: a damaged row of a group stops the store; %s", async (change) => {
+  using files = setup();
+  const { store: first } = await files.open();
+  await commit(first, { group: [grouped("a", 7, { partition: 0 })] });
+  await first.close();
+  files.corrupt(`UPDATE grouped SET ${change}`);
+  const { store } = await files.open();
+  expect(await faultOf(store.load())).toBe("damaged");
+  const places = [0, 1].flatMap((partition) =>
+    ["a", "b"].map((group) => ({ partition, group, from: 0, items: 1 })),
+  );
+  const read = () => store.read({ ...noReads, groups: places, headBytes: 1 });
+  // A row at another place is not a head.
+  if (change.startsWith("place")) await read();
+  else expect(await faultOf(read())).toBe("damaged");
+  await store.close();
+});
 
 const [, otherForm, otherSum] = queueValues({ queueId: 1, definition: {} } as CatalogEntry);
 

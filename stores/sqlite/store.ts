@@ -30,6 +30,7 @@ import {
   storeError,
 } from "./connect.ts";
 import { lostTurns, refuseDamagedLog } from "./damaged-log.ts";
+import { GroupedTable } from "./grouped-table.ts";
 import { ItemTable } from "./item-table.ts";
 import { SqliteMaintenance } from "./maintenance.ts";
 import { closeDatabase, type Prepared, prepareAll } from "./prepared.ts";
@@ -139,6 +140,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Transfera
       await mark.clear();
     }
     const items = new ItemTable(database);
+    const grouped = new GroupedTable(database);
     const { syncer = systemSyncer } = options;
     log = new LogFile(paths.log, syncer ?? threadPoolSyncer);
     await log.syncAnew();
@@ -149,8 +151,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Transfera
       { database, items, mark, room, log, commits },
       { path: options.path, syncsCommits: isStrict, syncer },
     );
-    const store = new SqliteStore({ database, items, maintenance, mark, room });
-    const transfer = transferOf(database);
+    const store = new SqliteStore({ database, items, grouped, maintenance, mark, room });
+    const transfer = transferOf(database, grouped);
     const lost = found.is === "whole" ? 0 : found.commits - commits;
     // Last, so that SQLite itself syncs a new file, and the checkpoint if an error closes the file.
     if (syncer !== null) letSync(database, false);
@@ -174,6 +176,7 @@ function commitsOf(database: Database): number {
 interface OpenedFile {
   readonly database: Database;
   readonly items: ItemTable;
+  readonly grouped: GroupedTable;
   readonly maintenance: SqliteMaintenance;
   readonly mark: WalWatermark;
   readonly room: Room;
@@ -185,16 +188,18 @@ class SqliteStore implements Store {
   readonly #items: ItemTable;
   readonly #scheduled: ScheduledTable;
   readonly #uniques: UniqueTable;
+  readonly #grouped: GroupedTable;
   readonly #maintenance: SqliteMaintenance;
   readonly #mark: WalWatermark;
   readonly #room: Room;
   #closed = false;
 
-  constructor({ database, items, maintenance, mark, room }: OpenedFile) {
+  constructor({ database, items, grouped, maintenance, mark, room }: OpenedFile) {
     this.#database = database;
     this.#items = items;
     this.#scheduled = new ScheduledTable(database);
     this.#uniques = new UniqueTable(database);
+    this.#grouped = grouped;
     this.#maintenance = maintenance;
     this.#mark = mark;
     this.#room = room;
@@ -215,6 +220,7 @@ class SqliteStore implements Store {
           .map(turnOf)
           .reverse(),
         tallies: rows("SELECT * FROM tally").map(tallyOf),
+        groups: this.#grouped.counts(),
         leases: leases.map((lease) => {
           const { slot, first, last } = lease;
           const span = { slot, from: first, before: last + 1 };
@@ -244,27 +250,31 @@ class SqliteStore implements Store {
       pages: ReadPlan["items"],
       read: (page: ReadPlan["items"][number]) => F,
     ): Map<string, F> => new Map(pages.map((page) => [page.name, read(page)]));
-    return guard(() => ({
-      heads: this.#items.heads(plan),
-      items: byName(plan.items, (page) => this.#items.items(page, page.limit)),
-      scheduled: byName(plan.scheduled, (page) => this.#scheduled.items(page, page.limit)),
-      marks: byName(plan.marks, (page) => this.#items.marks(page, page.limit)),
-      scheduledMarks: byName(plan.scheduledMarks, (page) =>
-        this.#scheduled.marks(page, page.limit),
-      ),
-      picks: new Map(plan.picks.map((one) => [one.slot, this.#pick(one)])),
-      sources: new Map(
-        plan.sources.map(({ slot, sourceIds }) => [
-          slot,
-          new Set(sourceIds.filter((id) => this.#statements.source.values(slot, id).length > 0)),
-        ]),
-      ),
-      uniques: this.#uniques.taken(plan.uniques),
-      ended: this.#uniques.ended(plan.ended),
-      waking: this.#scheduled.waking(plan.waking),
-      early: this.#early(plan.early),
-      outbound: new Map(plan.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
-    }));
+    return guard(() => {
+      const heads = this.#items.heads(plan);
+      return {
+        heads,
+        groups: this.#grouped.heads(plan, heads, this.#items),
+        items: byName(plan.items, (page) => this.#items.items(page, page.limit)),
+        scheduled: byName(plan.scheduled, (page) => this.#scheduled.items(page, page.limit)),
+        marks: byName(plan.marks, (page) => this.#items.marks(page, page.limit)),
+        scheduledMarks: byName(plan.scheduledMarks, (page) =>
+          this.#scheduled.marks(page, page.limit),
+        ),
+        picks: new Map(plan.picks.map((one) => [one.slot, this.#pick(one)])),
+        sources: new Map(
+          plan.sources.map(({ slot, sourceIds }) => [
+            slot,
+            new Set(sourceIds.filter((id) => this.#statements.source.values(slot, id).length > 0)),
+          ]),
+        ),
+        uniques: this.#uniques.taken(plan.uniques),
+        ended: this.#uniques.ended(plan.ended),
+        waking: this.#scheduled.waking(plan.waking),
+        early: this.#early(plan.early),
+        outbound: new Map(plan.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
+      };
+    });
   }
 
   #pick({ slot, seqs }: SlotSeqs): Picked {
@@ -352,6 +362,8 @@ class SqliteStore implements Store {
     }
     for (const removed of changes.ununique) this.#uniques.remove(removed);
     for (const unique of changes.unique) this.#uniques.put(unique);
+    for (const grouped of changes.ungroup) this.#grouped.remove(grouped);
+    for (const grouped of changes.group) this.#grouped.put(grouped);
     for (const task of changes.tasks) {
       if (task.text === "") run.untask.run(task.taskId);
       else run.task.run(...taskValues(task));

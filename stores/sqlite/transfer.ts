@@ -5,6 +5,7 @@ import type { OutboundItem } from "../item.ts";
 import type { Read } from "../store.ts";
 import type { Quarantined, Transfer } from "../transfer.ts";
 import { guard, transaction } from "./connect.ts";
+import type { GroupedTable } from "./grouped-table.ts";
 import { prepareAll } from "./prepared.ts";
 import { outboundOf, uniqueOf } from "./rows.ts";
 import { key, keyOf, limitOf, place, placeAndItem } from "./sql-text.ts";
@@ -16,7 +17,7 @@ const statements = {
   quarantine: `INSERT INTO quarantine (key, columns, payload) VALUES (${key}, ?3, ?4)`,
 } as const;
 
-export function transferOf(database: Database): Transfer {
+export function transferOf(database: Database, grouped: GroupedTable): Transfer {
   const run = prepareAll(database, statements);
   return {
     outbound: async (after, limit) =>
@@ -39,6 +40,7 @@ export function transferOf(database: Database): Transfer {
         if (last === undefined || rows.length < limit) return { found, next: null };
         return { found, next: { slot: Number(last[0]), seq: Number(last[1]) } };
       }),
+    grouped: async (after, limit) => guard(() => grouped.page(after, limit)),
     quarantined: async (after, limit) =>
       guard(() => {
         const rows = run.quarantined.values(after, limit);
