@@ -1,8 +1,11 @@
 // Moving queues to another number of shards, with all that belongs to them.
 
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import { MemoryImage, MemoryStore, openMemoryStore } from "../../stores/memory/store.ts";
 import type { TaskBegun } from "../model/api.ts";
 import { ownerOf } from "../model/idempotency-key.ts";
+import { limits } from "../model/limits.ts";
+import { priorities, slotFor } from "../model/priority.ts";
 import {
   type Bundle,
   completeOf,
@@ -15,6 +18,8 @@ import {
   second,
   setup,
 } from "../simulation/bundle.ts";
+import { seededRandom } from "../simulation/seeded-random.ts";
+import { reshard } from "./reshard.ts";
 
 /** Sequences of shard counts. */
 const ways = [
@@ -324,6 +329,81 @@ test("reshard: queues with the same number in different shards keep their identi
     expect(await produce(index)).toMatchObject({ replayed: true });
     expect(bundle.engine.queueInfo(`q-${index}`).deadQueue).toBe("dead");
   }
+});
+
+/** The rows of groups, each with its queue and priority instead of slots. */
+function groupRows(images: readonly MemoryImage[]) {
+  const rows = images.flatMap(({ grouped, queues }) => {
+    const places = [...queues.values()].flatMap(({ definition, places }) =>
+      places.map(({ slot }, partition) => ({ queue: definition.name, partition, slot })),
+    );
+    return grouped.values().map((row) => {
+      const place = places.find(({ slot }) => slot === row.partition);
+      const priority = priorities.find((one) => slotFor(place?.slot ?? -1, one) === row.slot);
+      const { queue, partition } = place ?? {};
+      return { ...row, queue, partition, priority, slot: null };
+    });
+  });
+  return rows.sort((a, b) =>
+    `${a.queue} ${a.partition}`.localeCompare(`${b.queue} ${b.partition}`),
+  );
+}
+
+test.each(ways)("reshard: rows of groups follow their partitions; %i, %i …", async (...way) => {
+  const [first, ...others] = way as readonly number[];
+  const bundle = await setupQueues(first ?? 1);
+  for (const { grouped, queues } of bundle.images) {
+    for (const { places } of queues.values()) {
+      for (const { slot: partition } of places) {
+        for (const [index, group] of ["", "a", "a\u0000"].entries()) {
+          const slot = slotFor(partition, index === 0 ? 0 : 9);
+          // Shards have the same ranks.
+          grouped.put({ partition, group, place: "queued", rank: 2 * index, slot, seq: index });
+          grouped.put({ partition, group, place: "retried", rank: 7, slot, seq: 90 + index });
+        }
+      }
+    }
+    const unused = { partition: limits.slotsMax - 1, slot: limits.slotsMax - 1 };
+    grouped.put({ ...unused, group: "", place: "queued", rank: 1, seq: 1 });
+  }
+  const before = groupRows(bundle.images).filter(({ queue }) => queue !== undefined);
+  expect(before).toHaveLength(6 * (names.length + 2));
+  for (const count of others) {
+    bundle.kill();
+    await bundle.moveStored(count);
+    expect(groupRows(bundle.images)).toEqual(before);
+  }
+});
+
+test("reshard: a damaged item is set aside, without its row in its group", async () => {
+  const bundle = await setup({ shardCount: 1 });
+  await bundle.createQueue({ name: "orders" });
+  await bundle.produce("orders", "a", "b", "c");
+  bundle.kill();
+  const image = bundle.image(0);
+  for (const { slot, seq } of [...image.slots.values()].flatMap(({ items }) => items.values())) {
+    image.grouped.put({ partition: slot, group: "a", place: "queued", rank: seq, slot, seq });
+  }
+  const [damaged, ...others] = image.grouped.values();
+  const opened = openMemoryStore({ tag: "", image });
+  const spoilt = spyOn(opened.store, "read").mockImplementation(async (plan) => {
+    const result = await new MemoryStore(image).read(plan);
+    const items = Array.from(result.items, ([name, { found, isAll }]) => {
+      const read = found.map((item) => ({ ...item, damaged: item.seq === damaged?.seq }));
+      return [name, { found: read, isAll }] as const;
+    });
+    return { ...result, items: new Map(items) };
+  });
+  const to = [new MemoryImage("1".repeat(12)), new MemoryImage("2".repeat(12))];
+  const moved = await reshard({
+    from: [opened],
+    to: to.map((image) => openMemoryStore({ tag: "", image })),
+    ...{ clock: bundle.clock, random: seededRandom(1) },
+  });
+  expect(moved).toMatchObject({ items: 2, damaged: 1 });
+  const rows = to.flatMap(({ grouped }) => grouped.values());
+  expect(rows.map(({ rank }) => rank)).toEqual(others.map(({ rank }) => rank));
+  spoilt.mockRestore();
 });
 
 test("reshard: a queue that is being deleted does not exist at the next start", async () => {

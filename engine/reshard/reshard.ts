@@ -8,6 +8,7 @@ import type { Item, ScheduledItem, Tally } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
 import {
   type Changes,
+  type GroupedItem,
   type Image,
   type Read,
   type SlotSeq,
@@ -15,6 +16,7 @@ import {
   type StoredTask,
   StoreError,
 } from "../../stores/store.ts";
+import { beforeGrouped, type GroupedKey, type Page } from "../../stores/transfer.ts";
 import type { Clock } from "../model/clock.ts";
 import { limits } from "../model/limits.ts";
 import { shardOf } from "../model/placement.ts";
@@ -122,6 +124,8 @@ class ReshardRun {
   readonly #all: number;
   /** By new shard and slot. */
   readonly #tallies: readonly Map<number, Tally>[];
+  /** The new places of damaged items, which no row of a group may name. */
+  readonly #setAside = new Set<string>();
 
   constructor(options: MoveOptions) {
     const { sources, to, plan } = options;
@@ -207,6 +211,7 @@ class ReshardRun {
       const damaged = moved.filter((item) => item.damaged);
       await this.#target(shard).quarantine(damaged);
       for (const item of damaged) {
+        this.#setAside.add(textOf({ shard, slot }, item));
         const tallies = this.#tallies[shard];
         const tally = tallies?.get(slot);
         if (tally !== undefined) tallies?.set(slot, how.lost(tally, item));
@@ -221,7 +226,7 @@ class ReshardRun {
     }
   }
 
-  /** Leases, unique keys, tasks, and items set aside. */
+  /** Leases, unique keys, rows of groups, tasks, and items set aside. */
   async rest(source: number): Promise<void> {
     const { opened, image } = this.#options.sources[source] as OldShard;
     await this.#slotted(source, image.leases, (leases) => ({
@@ -232,6 +237,7 @@ class ReshardRun {
       await this.#slotted(source, page.found, (unique) => ({ unique }));
       at = page.next;
     }
+    await this.#groups(source);
     await this.#tasks(source, image.tasks);
     for (let after: number | null = 0; after !== null; ) {
       const page = await opened.transfer.quarantined(after, limits.reshardPageSetAside);
@@ -242,6 +248,27 @@ class ReshardRun {
         await transfer.quarantine([{ ...item, slot: place.slot }]);
       }
       after = page.next;
+    }
+  }
+
+  /** Ranks are compared within a group, so those of several old shards may be equal. */
+  async #groups(source: number): Promise<void> {
+    const { transfer } = (this.#options.sources[source] as OldShard).opened;
+    for (let at: GroupedKey | null = beforeGrouped; at !== null; ) {
+      const page: Page<GroupedItem, GroupedKey> = await transfer.grouped(
+        at,
+        limits.reshardPage.items,
+      );
+      const moved = page.found.flatMap((row) => {
+        const partition = this.#placeOf(source, row.partition);
+        const place = this.#placeOf(source, row.slot);
+        if (partition === null || place === null) return [];
+        return this.#setAside.has(textOf(place, row))
+          ? []
+          : [{ ...row, partition: partition.slot }];
+      });
+      await this.#slotted(source, moved, (group) => ({ group }));
+      at = page.next;
     }
   }
 
@@ -276,6 +303,10 @@ class ReshardRun {
       for (const tally of piecesOf([...tallies.values()])) await this.#commit(shard, { tally });
     }
   }
+}
+
+function textOf({ shard, slot }: NewPlace, { seq }: Pick<Item, "seq">): string {
+  return `${shard}/${slot}/${seq}`;
 }
 
 function tagOf({ shards }: ReshardPlan, shard: number): string {
