@@ -119,7 +119,7 @@ test("produce: many lines are sent in batches, and an error reports how many ite
   expect(bad.code).toBe(exitCodes.usage.code);
   expect(bad.out).toBe("produced 2 items into batched\n");
   expect(bad.error).toBe(
-    "error: line 4 is invalid; expected only kind, encoding, reference, headers, enqueue_at, unique_key, priority, bytes, utf8, json, got 'utf'\n" +
+    "error: line 4 is invalid; expected only kind, encoding, reference, headers, enqueue_at, unique_key, priority, max_attempts, lease_timeout, group, bytes, utf8, json, got 'utf'\n" +
       "Usage: holdfast produce [options] <queue> [payload...]\n",
   );
   expect(await queue.inspect()).toMatchObject({ queued: 2_502 });
@@ -163,6 +163,60 @@ test("produce --priority, lease --priority-min: urgent items first, and shown", 
   expect((await holdfast("lease ranked --priority-min 10")).error).toContain(
     "expected a whole number from 0 to 9, got '10'",
   );
+});
+
+test("produce --max-attempts, --lease-timeout: items have their own, also after an export", async () => {
+  await json("queues create fragile --max-attempts 5");
+  await json(
+    "produce fragile --max-attempts 2 --lease-timeout 10m",
+    '"report"\n{"utf8": "once", "max_attempts": 1}',
+  );
+  const own_lease_timeout = "10m0s";
+  const expected = [
+    { max_attempts: 2, own_max_attempts: 2, own_lease_timeout },
+    { max_attempts: 1, own_max_attempts: 1, own_lease_timeout },
+  ];
+  expect(await json("items peek fragile")).toMatchObject(expected);
+  const lines = (await holdfast("export fragile")).out;
+  await json("queues create fragile-copy");
+  await json("import fragile-copy", lines);
+  expect(await json("items peek fragile-copy")).toMatchObject(expected);
+  expect((await holdfast("produce fragile x --max-attempts 0")).error).toContain(
+    "expected a whole number from 1 to 65536, got '0'",
+  );
+});
+
+test("groups: items take turns, and groups are listed and set", async () => {
+  await json("queues create tenants --grouped --group-leased-max 1 --group-order strict");
+  const rules = { grouped: true, group_leased_max: 1, group_order: "strict" };
+  expect(await json("queues info tenants")).toMatchObject(rules);
+  await json("queues update tenants --group-leased-max 0 --group-rate 5/1s --group-on-dead block");
+  expect(await json("queues info tenants")).toMatchObject({
+    ...{ group_leased_max: 0, group_rate: "5/1s", group_on_dead: "block" },
+  });
+  await json("produce tenants --group a", '"one"\n{"utf8": "two", "group": "b"}');
+  expect(await json("groups set tenants a --paused --weight 3")).toMatchObject({
+    ...{ group: "a", paused: true, weight: 3, blocked_by: "paused" },
+  });
+  const { items } = await json("groups list tenants --blocked");
+  expect(items).toMatchObject([{ group: "a", waiting: 1 }]);
+  expect((await holdfast("groups list tenants")).out).toMatch(
+    /group +waiting +leased +weight +blocked by .*\na +1 +0 +3 +paused .*\nb +1 +0 +1 /,
+  );
+  expect(await json("items find tenants --group b")).toMatchObject({ items: [{ group: "b" }] });
+  const { summaries } = await json("items summarize tenants --by group");
+  expect(summaries).toHaveLength(2);
+  const leased = await json("lease tenants --batch 5");
+  expect(leased.items).toMatchObject([{ group: "b" }]);
+  expect(await json("groups set tenants a --resume --unblock")).toMatchObject({ paused: false });
+  expect(await holdfast("groups set tenants a")).toMatchObject({ code: exitCodes.usage.code });
+  expect((await holdfast("groups set tenants a --weight 0")).error).toContain(
+    "expected a whole number from 1 to 100, got '0'",
+  );
+  expect((await holdfast("groups set tenants a --paused --resume")).error).toContain(
+    "cannot be used with",
+  );
+  expect((await holdfast("groups list ranked")).error).toContain("'ranked' is not grouped");
 });
 
 test("produce --key: a repeated input is produced once", async () => {
@@ -1258,7 +1312,7 @@ test("documentation: the page lists each command and exit code", async () => {
   const { out } = await holdfast("--help");
   const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
-  expect(names).toHaveLength(38);
+  expect(names).toHaveLength(39);
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);

@@ -16,6 +16,7 @@ export interface FilterOptions {
   readonly before?: When;
   readonly redrivenMax?: number;
   readonly contains?: string;
+  readonly group?: string;
 }
 
 const many = 1_000_000;
@@ -42,7 +43,8 @@ export function filtered(command: Command): Command {
         wholeNumber(0, many),
       ),
     )
-    .option("--contains <text>", "with this text in the payload");
+    .option("--contains <text>", "with this text in the payload")
+    .option("--group <name>", 'of this group; "" = the group without a name');
 }
 
 export async function filterOf(
@@ -50,7 +52,7 @@ export async function filterOf(
   client: Pick<Client, "overview">,
 ): Promise<ItemFilter> {
   const { kind, reference, origin, from, death, reason } = options;
-  const { attemptsMin, before, redrivenMax, contains } = options;
+  const { attemptsMin, before, redrivenMax, contains, group } = options;
   return {
     ...(kind !== undefined && { kind }),
     ...(reference !== undefined && { reference }),
@@ -62,5 +64,6 @@ export async function filterOf(
     ...(before !== undefined && { created_before: await dateTimeOf(before, client) }),
     ...(redrivenMax !== undefined && { redriven_max: redrivenMax }),
     ...(contains !== undefined && { payload_contains: contains }),
+    ...(group !== undefined && { group }),
   };
 }

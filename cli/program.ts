@@ -14,6 +14,7 @@ import { addConfirmLoss } from "./commands/confirm-loss.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addExport } from "./commands/export.ts";
 import { addExtend } from "./commands/extend.ts";
+import { addGroups } from "./commands/groups.ts";
 import { addImport } from "./commands/import.ts";
 import { addInspect } from "./commands/inspect.ts";
 import { addItems } from "./commands/items.ts";
@@ -58,6 +59,7 @@ const commands = [
   addSeries,
   addInspect,
   addItems,
+  addGroups,
   addRedrive,
   addRepair,
   addTasks,

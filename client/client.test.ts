@@ -279,6 +279,27 @@ test("client: each operation of the contract has a method, which calls its path"
   expect(Object.keys(operationPaths)).toEqual(Object.keys(operations));
 });
 
+test("groups: items have them, and the queue lists and changes its groups", async () => {
+  await using server = await listeningApp();
+  const { client } = await queueOn(server);
+  const queue = client.queue("tenants");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h", grouped: true });
+  await queue.produce(["a", "b", "c"].map((group) => ({ utf8: group, group })));
+  await queue.setGroup("a", { paused: true });
+  const lease = await queue.lease({ batch: 5 });
+  expect(lease?.items.map(({ group }) => group)).toEqual(["b", "c"]);
+  const names: string[] = [];
+  for await (const { group } of queue.groups({ limit: 2 })) names.push(group);
+  expect(names).toEqual(["a", "b", "c"]);
+  const later: string[] = [];
+  for await (const { group } of queue.groups({ pivot: "b" })) later.push(group);
+  expect(later).toEqual(["b", "c"]);
+  const blocked: unknown[] = [];
+  for await (const group of queue.groups({ blocked: true })) blocked.push(group);
+  expect(blocked).toMatchObject([{ group: "a", waiting: 1, blocked_by: "paused" }]);
+  expect(await queue.setGroup("a", { paused: false })).toMatchObject({ blocked_by: "" });
+});
+
 test("timeouts: the defaults are those that the contract recommends", () => {
   expect(timedOperations).toEqual([
     "produce",
@@ -846,8 +867,12 @@ test("ensure: returns the settings in which an existing queue differs", async ()
     lease_rate: { requested: "1/1s", actual: "" },
     waiting_max: { requested: 9, actual: 0 },
     retry_backoff: { requested: "1s..5m", actual: "" },
+    group_order: { requested: "strict", actual: "loose" },
   };
-  const limits = { leased_max: 5, lease_rate: "1/1s", waiting_max: 9, retry_backoff: "1s..5m" };
+  const limits = {
+    ...{ leased_max: 5, lease_rate: "1/1s", waiting_max: 9, retry_backoff: "1s..5m" },
+    ...{ grouped: false, group_order: "strict" },
+  };
   expect(await queue.ensure({ ...asked, ...limits })).toEqual(differences);
   expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
 

@@ -1,6 +1,7 @@
 // The second argument of a handler.
 
 import type { CallOptions } from "./call.ts";
+import { type LeasedItem, maxAttemptsOf } from "./items.ts";
 import type { Lease } from "./lease.ts";
 import type { Build } from "./transaction.ts";
 import type { TransactReply } from "./wire.ts";
@@ -10,7 +11,7 @@ export interface Handling {
   readonly signal: AbortSignal;
   readonly queue: string;
   readonly partition: number;
-  /** The queue's limit; 0 = no limit. An item with as many `attempts` is in its last attempt. */
+  /** The item's limit, or the queue's; 0 = no limit. In the last attempt it equals `attempts`. */
   readonly maxAttempts: number;
   /**
    * Finishes items and produces others atomically. The item itself is completed unless the
@@ -30,12 +31,13 @@ export class ItemHandling implements Handling {
   readonly transact: Handling["transact"];
 
   constructor(
+    item: LeasedItem,
     lease: Pick<Lease, "queue_name" | "partition" | "max_attempts">,
     transact: Handling["transact"],
   ) {
     this.queue = lease.queue_name;
     this.partition = lease.partition;
-    this.maxAttempts = lease.max_attempts;
+    this.maxAttempts = maxAttemptsOf(item, lease);
     this.transact = transact;
   }
 

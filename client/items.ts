@@ -115,6 +115,14 @@ export function leasedItem(item: LeaseItem, origin: Origin | null = null): Lease
   return Object.assign(new PayloadForms(item.bytes, origin), item);
 }
 
+/** The item's own limit, except in a dead queue, or else the queue's; 0 = no limit. */
+export function maxAttemptsOf(
+  { death, own_max_attempts = 0 }: LeaseItem,
+  { max_attempts }: { readonly max_attempts: number },
+): number {
+  return (death === undefined && own_max_attempts) || max_attempts;
+}
+
 /** `null`: the item is not from a lease of this client. */
 export function originOf(item: LeasedItem): Origin | null {
   return PayloadForms.originOf(item);

@@ -15,7 +15,7 @@ export interface PollOptions {
   readonly clientId?: string;
   /** How long one lease request waits at the server for items; default 1 minute. */
   readonly timeoutMs?: number;
-  /** Duration of a lease, such as `30s`; default the queue's. */
+  /** Duration of a lease, such as `30s`; default each item's, or the queue's. */
   readonly leaseTimeout?: string;
   /** Leases no items of a lower priority; default 0. */
   readonly priorityMin?: number;

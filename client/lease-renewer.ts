@@ -31,7 +31,7 @@ export class LeaseRenewer {
   readonly #leaseTimeout: string | null;
   readonly #partitions = new Map<number, PartitionRenewals>();
 
-  /** `leaseTimeout`: duration of an extension; absent = the queue's. */
+  /** `leaseTimeout`: duration of an extension; absent = each item's, or the queue's. */
   constructor(transport: Transport, leaseTimeout?: string) {
     this.#transport = transport;
     this.#leaseTimeout = leaseTimeout ?? null;

@@ -60,7 +60,7 @@ export class LeaseSession implements RenewedLease {
   }
 
   #newHandling(item: LeasedItem): ItemHandling {
-    return new ItemHandling(this.lease, (build, options) => {
+    return new ItemHandling(item, this.lease, (build, options) => {
       const sent = this.#transact(item, build, options);
       this.#sent.set(item, sent);
       const ended = (): void => void this.#sent.delete(item);

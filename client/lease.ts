@@ -26,14 +26,14 @@ export interface RetryOptions {
 }
 
 export interface ExtendOptions {
-  /** Duration from now, such as `30s`; absent = as in the lease request, or the queue's. */
+  /** Duration from now, such as `30s`; absent = as in the lease request, or each item's, or the queue's. */
   readonly leaseTimeout?: string;
 }
 
 export interface Lease<Json = unknown> {
   readonly queue_name: string;
   readonly partition: number;
-  /** The queue's limit; 0 = no limit. An item with as many `attempts` is in its last attempt. */
+  /** The queue's limit, for items without an `own_max_attempts`; 0 = no limit. */
   readonly max_attempts: number;
   /** The queue's, such as `1s..5m`: for retries without `at` and `delayMs`; absent = none. */
   readonly retry_backoff?: string;
@@ -54,7 +54,7 @@ export interface LeaseSource {
   readonly call: Call;
   readonly reply: LeaseReply;
   readonly receivedAt: number;
-  /** The requested duration; absent = the queue's. */
+  /** The requested duration; absent = each item's, or the queue's. */
   readonly leaseTimeout?: string | undefined;
 }
 

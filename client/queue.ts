@@ -14,6 +14,9 @@ import type {
   CancelledItem,
   FindItemsRequest,
   FoundItem,
+  GroupInfo,
+  GroupsListRequest,
+  GroupsSetRequest,
   Inspect,
   Operation,
   QueueClearRequest,
@@ -37,7 +40,7 @@ export interface LeaseOptions extends CallOptions {
   readonly batch?: number;
   /** Name of the consumer, unique among those waiting; default a random name. */
   readonly clientId?: string;
-  /** Duration of the lease, such as `30s`; default the queue's. */
+  /** Duration of the lease, such as `30s`; default each item's, or the queue's. */
   readonly leaseTimeout?: string;
   /** Leases no items of a lower priority; default 0. */
   readonly priorityMin?: number;
@@ -124,6 +127,17 @@ export interface Queue<Json = unknown> {
    * The worker that holds a leased one gets `LeaseLost`.
    */
   cancel(ids: readonly string[], options?: CallOptions): Promise<readonly CancelledItem[]>;
+  /** Yields the groups of a grouped queue that have items or settings of their own, by name. */
+  groups(
+    what?: Omit<GroupsListRequest, "queue_name">,
+    options?: CallOptions,
+  ): AsyncGenerator<GroupInfo, void, undefined>;
+  /** Changes what a group has of its own, and returns the group as it is then. */
+  setGroup(
+    group: string,
+    changes: Omit<GroupsSetRequest, "queue_name" | "group">,
+    options?: CallOptions,
+  ): Promise<GroupInfo>;
   /** Findings about the queue, the worst first. */
   explain(options?: CallOptions): Promise<QueueExplainReply>;
   /** Clients that wait for items or hold some; at most `limit` of each, default 100. */
@@ -217,10 +231,14 @@ type CallForReply = <Id extends Operation>(
 function searches(
   of: { readonly queue_name: string },
   call: CallForReply,
-): Pick<Queue, "find" | "redrive" | "repair"> {
+): Pick<Queue, "find" | "redrive" | "repair" | "groups" | "setGroup"> {
   return {
     find: (what = {}, options) =>
       foundBy((pivot) => call("findItems", { ...what, ...of, pivot }, options)),
+
+    groups: ({ pivot: from = "", ...what } = {}, options) =>
+      foundBy((pivot) => call("listGroups", { ...what, ...of, pivot }, options), from),
+    setGroup: (group, changes, options) => call("setGroup", { ...changes, ...of, group }, options),
 
     redrive: (what, options) => call("redrive", { ...what, ...of }, options),
     repair: (what, options) => call("repair", { ...what, ...of }, options),
@@ -273,9 +291,14 @@ async function produceInto(
   return { duplicates, ...(ids && { ids }) };
 }
 
-async function* foundBy(page: (pivot: string) => Promise<ReplyFor<"findItems">>) {
-  for (let pivot: string | null = ""; pivot !== null; ) {
-    const { items, next_pivot }: ReplyFor<"findItems"> = await page(pivot);
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next_pivot: string;
+}
+
+async function* foundBy<Item>(page: (pivot: string) => Promise<Page<Item>>, from = "") {
+  for (let pivot: string | null = from; pivot !== null; ) {
+    const { items, next_pivot }: Page<Item> = await page(pivot);
     yield* items;
     pivot = next_pivot === "" ? null : next_pivot;
   }

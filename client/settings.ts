@@ -25,6 +25,12 @@ const names = [
   "priority_aging",
   "waiting_max",
   "retry_backoff",
+  "grouped",
+  "group_leased_max",
+  "group_rate",
+  "group_waiting_max",
+  "group_order",
+  "group_on_dead",
 ] as const;
 
 /** Settings that are not requested are ignored. */

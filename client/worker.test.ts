@@ -311,6 +311,23 @@ test("worker: without a backoff of its own, the queue's retry_backoff sets faile
   expect(await at.queue.inspect()).toMatchObject({ retried: 1 });
 });
 
+test("worker: an item's own limit and timeout decide when its last attempt is and how long it is held", async () => {
+  await using at = await setup({ max_attempts: 5, lease_timeout: "10ms" });
+  await at.queue.produce({ utf8: "x", max_attempts: 1, lease_timeout: "600ms" });
+  const maxAttempts: number[] = [];
+  const worker = at.queue.work(async (_, handling) => {
+    maxAttempts.push(handling.maxAttempts);
+    // Longer than the queue's lease timeout, and than a third of the item's.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    throw new Error("no");
+  }, at.workOptions);
+  const lease = await at.dead.lease();
+  await worker.stop();
+  expect(lease?.items).toMatchObject([{ own_max_attempts: 1, own_lease_timeout: "600ms" }]);
+  expect(maxAttempts).toEqual([1]);
+  expect(worker.counts).toMatchObject({ dead: 1, retried: 0, lost: 0 });
+});
+
 test("worker: DeadLetter sends an item to the dead queue, regardless of attempts", async () => {
   await using at = await setup();
   await at.queue.produce({ utf8: "poison", reference: "r-1" });

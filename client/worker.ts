@@ -6,7 +6,7 @@ import { DeadLetter, type HoldfastError, LeaseLost, WorkerStopping } from "./err
 import { forget, isInstance, kindOf, retryReason } from "./format-error.ts";
 import { drainBefore } from "./graceful-shutdown.ts";
 import type { Handling } from "./handling.ts";
-import type { LeasedItem } from "./items.ts";
+import { type LeasedItem, maxAttemptsOf } from "./items.ts";
 import type { Lease } from "./lease.ts";
 import { type LeasePoller, openLeasePoller } from "./lease-poller.ts";
 import { LeaseRenewer } from "./lease-renewer.ts";
@@ -53,7 +53,7 @@ export interface WorkOptions {
   readonly clientId?: string;
   /** How long one lease request waits at the server for items; default 1 minute. */
   readonly timeoutMs?: number;
-  /** Duration of a lease and of each extension, such as `30s`; default the queue's. */
+  /** Duration of a lease and of each extension, such as `30s`; default each item's, or the queue's. */
   readonly leaseTimeout?: string;
   /** Leases no items of a lower priority; default 0. */
   readonly priorityMin?: number;
@@ -420,8 +420,9 @@ class QueueWorker implements Worker {
   }
 }
 
-function hasMoreAttempts({ attempts }: LeasedItem, { max_attempts }: Lease): boolean {
-  return max_attempts === 0 || attempts < max_attempts;
+function hasMoreAttempts(item: LeasedItem, lease: Lease): boolean {
+  const max = maxAttemptsOf(item, lease);
+  return max === 0 || item.attempts < max;
 }
 
 /** The outcome of an item, unless it is lost. */

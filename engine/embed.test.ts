@@ -111,7 +111,7 @@ test.each<[Method, unknown, string]>([
   [
     "produce",
     { ...produced, items: [{ payload: "x", enqueAt: 1 }] },
-    "items[0].enqueAt is unknown; expected one of payload, kind, encoding, reference, enqueueAt, headers, priority, uniqueKey",
+    "items[0].enqueAt is unknown; expected one of payload, kind, encoding, reference, enqueueAt, headers, priority, group, uniqueKey, maxAttempts, leaseTimeoutMs",
   ],
   [
     "produce",

@@ -100,6 +100,12 @@ const ensured = [
   "retryBackoff",
   "uniqueForMs",
   "priorityAgingMs",
+  "grouped",
+  "groupLeasedMax",
+  "groupRate",
+  "groupWaitingMax",
+  "groupOrder",
+  "groupOnDead",
 ] as const;
 
 /** The defaults of a new queue. */
@@ -108,7 +114,9 @@ const unset = { deadQueue: "", reference: "", maxAttempts: 0, requestedPartition
 const unlimited = {
   ...{ leasedMax: 0, leaseRate: "", waitingMax: 0, retryBackoff: "", uniqueForMs: 0 },
   priorityAgingMs: limits.priorityAgingMsDefault,
-};
+  ...{ grouped: false, groupLeasedMax: 0, groupRate: "", groupWaitingMax: 0 },
+  ...{ groupOrder: "loose", groupOnDead: "continue" },
+} as const;
 
 const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
   kind: shape("'memory', 'sqlite' or 'postgres'", (value) => value === "sqlite"),
@@ -246,22 +254,7 @@ function checked(engine: Engine, clock: Clock): EmbeddedEngine {
     clear: async (request) => engine.clear(requests.clear(request, "")),
     reload: async (queue) => engine.reload(text(queue, "queue")),
 
-    listItems: async (request) => engine.listItems(requests.list(request, "")),
-    listScheduled: async (request) => engine.listScheduled(requests.list(request, "")),
-    importItems: async (request) => engine.importItems(requests.importItems(request, "")),
-    deleteItems: async (request) => engine.deleteItems(requests.deleteItems(request, "")),
-    cancelItems: async (request) => engine.cancelItems(requests.cancelItems(request, "")),
-
-    findItems: async (request) => engine.findItems(requests.findItems(request, "")),
-    summarizeItems: async (request) => engine.summarizeItems(requests.summarizeItems(request, "")),
-    redrive: async (request) => engine.redrive(requests.redrive(request, "")),
-    repair: async (request) => engine.repair(requests.repair(request, "")),
-    listTasks: (queue) => engine.listTasks(optional(text)(queue, "queue")),
-    taskInfo: (taskId) => engine.taskInfo(text(taskId, "taskId")),
-    cancelTask: async (taskId) => engine.cancelTask(text(taskId, "taskId")),
-    getItem: async (id, range) =>
-      engine.getItem(text(id, "id"), optional(requests.payloadRange)(range, "range")),
-    explainItem: async (id) => engine.explainItem(text(id, "id")),
+    ...itemCalls(engine),
 
     backup: async (folder) => engine.backup(text(folder, "folder")),
     advance: async (byMs, options) =>
@@ -277,6 +270,31 @@ function checked(engine: Engine, clock: Clock): EmbeddedEngine {
       await engine.close();
     },
   };
+}
+
+/** The calls that inspect and repair items. */
+function itemCalls(engine: Engine) {
+  return {
+    listItems: async (request) => engine.listItems(requests.list(request, "")),
+    listScheduled: async (request) => engine.listScheduled(requests.list(request, "")),
+    importItems: async (request) => engine.importItems(requests.importItems(request, "")),
+    deleteItems: async (request) => engine.deleteItems(requests.deleteItems(request, "")),
+    cancelItems: async (request) => engine.cancelItems(requests.cancelItems(request, "")),
+
+    listGroups: async (request) => engine.listGroups(requests.listGroups(request, "")),
+    setGroup: async (change) => engine.setGroup(requests.setGroup(change, "")),
+
+    findItems: async (request) => engine.findItems(requests.findItems(request, "")),
+    summarizeItems: async (request) => engine.summarizeItems(requests.summarizeItems(request, "")),
+    redrive: async (request) => engine.redrive(requests.redrive(request, "")),
+    repair: async (request) => engine.repair(requests.repair(request, "")),
+    listTasks: (queue) => engine.listTasks(optional(text)(queue, "queue")),
+    taskInfo: (taskId) => engine.taskInfo(text(taskId, "taskId")),
+    cancelTask: async (taskId) => engine.cancelTask(text(taskId, "taskId")),
+    getItem: async (id, range) =>
+      engine.getItem(text(id, "id"), optional(requests.payloadRange)(range, "range")),
+    explainItem: async (id) => engine.explainItem(text(id, "id")),
+  } satisfies Partial<EmbeddedEngine>;
 }
 
 function workersOf(engine: Engine, clock: Clock) {

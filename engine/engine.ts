@@ -38,10 +38,13 @@ import {
   checkClientsLimit,
   checkDeleteIds,
   checkExpect,
+  checkGroupChange,
+  checkGroupsList,
   checkLookupName,
   checkPause,
   checkQueuesList,
   checkStorageList,
+  refuse,
   unknownQueue,
 } from "./model/validate.ts";
 import type { Request } from "./operations.ts";
@@ -677,6 +680,31 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   async summarizeItems(request: api.SummarizeRequest): Promise<api.Summarized> {
     return this.#parts.search.summarize(this.#find(request.queue), request);
+  }
+
+  async listGroups(request: api.GroupListRequest): Promise<api.GroupPage> {
+    const slot = this.#groupedSlot(request.queue);
+    checkGroupsList(request);
+    const { pivot, limit, blocked: isBlocked = false } = request;
+    const value = await this.#ask({ kind: "groupsList", slot, pivot, limit, isBlocked }, lateLook);
+    assert(value.kind === "groups", "a shard answered a list of groups with something else");
+    return { groups: value.groups, nextPivot: value.next };
+  }
+
+  async setGroup({ queue, ...change }: api.GroupChange): Promise<api.GroupInfo> {
+    const slot = this.#groupedSlot(queue);
+    checkGroupChange({ queue, ...change });
+    const value = await this.#ask({ kind: "groupSet", slot, change }, lateWrite);
+    const [info] = value.kind === "groups" ? value.groups : [];
+    assert(info !== undefined, "a shard answered a change of a group with something else");
+    return info;
+  }
+
+  /** Throws `invalid` if the queue has no groups. */
+  #groupedSlot(name: string): number {
+    const queue = this.#find(name);
+    if (!queue.definition.grouped) refuse(`queue is invalid; '${name}' is not grouped`);
+    return queue.place(0).slot;
   }
 
   async redrive(request: api.RedriveRequest): Promise<api.TaskBegun> {

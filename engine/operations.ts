@@ -12,6 +12,7 @@ import { clear } from "./operations/clear.ts";
 import { complete } from "./operations/complete.ts";
 import { deleteItems } from "./operations/delete.ts";
 import { extend } from "./operations/extend.ts";
+import { groupSet, groupsList } from "./operations/groups.ts";
 import { history } from "./operations/history.ts";
 import { importItems } from "./operations/import.ts";
 import { list } from "./operations/list.ts";
@@ -34,6 +35,7 @@ const table = {
   catalog: changeCatalog,
   list,
   find,
+  groupsList,
   ahead,
   history,
   complete,
@@ -51,6 +53,7 @@ const table = {
   import: importItems,
   delete: deleteItems,
   cancel,
+  groupSet,
   task,
   taskBegin,
   taskPiece,

@@ -72,7 +72,7 @@ test.each([
   ["produce", "request_timeout is required", "absent", { queue_name: "orders", items: [{}] }],
   [
     "produce",
-    "items[1].body is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key, headers, priority",
+    "items[1].body is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key, headers, priority, max_attempts, lease_timeout, group",
     "unknown",
     { ...produced, items: [{ utf8: "a" }, { body: "b" }] },
   ],

@@ -103,6 +103,8 @@ test("document: an optional key of a request may be null, except in an update", 
     ...stamps,
     ...["dead_queue", "reference", "max_attempts", "requested_partitions"],
     ...["leased_max", "lease_rate", "unique_for", "priority_aging", "waiting_max", "retry_backoff"],
+    ...["grouped", "group_leased_max", "group_rate", "group_waiting_max"],
+    ...["group_order", "group_on_dead"],
     ...["lease_paused", "produce_paused", "pause_reason", "namespace"],
   ]);
   expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
@@ -161,6 +163,8 @@ test("operations: paths and order begin with those of the specification", () => 
     "/v1/storage/items.summarize",
     "/v1/storage/items.get",
     "/v1/storage/items.explain",
+    "/v1/groups.list",
+    "/v1/groups.set",
     "/v1/queue.redrive",
     "/v1/queue.repair",
     "/v1/tasks.list",
@@ -216,6 +220,8 @@ test("operations: requests require the keys that the specification requires, and
     ["summarizeItems", ["queue_name", "by"]],
     ["getItem", ["id"]],
     ["explainItem", ["id"]],
+    ["listGroups", ["queue_name"]],
+    ["setGroup", ["queue_name", "group"]],
     ["redrive", ["queue_name"]],
     ["repair", ["queue_name", "action"]],
     ["listTasks", []],
@@ -298,7 +304,7 @@ test("operations: queues.info requires name or queue_name, not both", () => {
 /** Optional fields that stay with an item. */
 const carried = [
   ...["headers", "origin_id", "reason", "death", "origin_queue", "origin_attempts"],
-  ...["origin_created_at", "redriven"],
+  ...["origin_created_at", "redriven", "own_max_attempts", "own_lease_timeout", "group"],
 ];
 
 test("operations: keys of replies are always present, with few exceptions", () => {
@@ -336,6 +342,7 @@ test("operations: messages have the keys of the specification", () => {
       "expire_timeout max_attempts requested_partitions",
       // Beyond the specification.
       "leased_max lease_rate unique_for priority_aging waiting_max retry_backoff",
+      "grouped group_leased_max group_rate group_waiting_max group_order group_on_dead",
       "lease_paused produce_paused pause_reason",
     ]
       .join(" ")
@@ -432,7 +439,15 @@ test.each(rows)("operations: %s lists each code that it can return", (id, { repl
   const queues = ["createQueue", "updateQueue", "deleteQueue", "pause", "resume"];
   const worked = ["produce", ...held, "transact", "cancelItems"];
   const tasks = ["redrive", "repair", "cancelTask"];
-  const others = ["clear", "reload", "advance", "drainNode", "importItems", "deleteItems"];
+  const others = [
+    "clear",
+    "reload",
+    "advance",
+    "drainNode",
+    "importItems",
+    "deleteItems",
+    "setGroup",
+  ];
   const changing = ["lease", ...worked, ...queues, ...tasks, ...others];
   const timed = ["lease", ...worked, ...queues];
   const named = ["getItem", "redrive", "repair", "taskInfo", "cancelTask"];
@@ -443,6 +458,7 @@ test.each(rows)("operations: %s lists each code that it can return", (id, { repl
     "advance",
     "drainNode",
     "importItems",
+    "setGroup",
     ...named,
   ];
   // These are answered from memory, so they wait for no store.

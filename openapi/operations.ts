@@ -345,11 +345,15 @@ All items go to the partition with the fewest ready items and are offered in the
 
 An item with a higher \`priority\`, from 0 (the default) to ${bounds.priorityMax}, is offered first. It keeps its priority for as long as it exists, in every queue.
 
+In a queue that is \`grouped\`, items of one \`group\` wait behind each other, and groups take turns. Items without a group are one group. A queue that is not grouped refuses items with a group.
+
+An item may have its own \`max_attempts\` and \`lease_timeout\`, which apply instead of those of its queue. In a dead queue those of the queue apply; once it is redriven, its own apply again.
+
 An item with a future \`enqueue_at\` joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
 
 An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second item with the same unique key is not written, and \`duplicates\` in the reply has its position. If any item of a call has a unique key, all items of that call go to the first partition, however many items it already holds.
 
-If more items would then wait in the queue than its \`waiting_max\`, the call is refused with \`queue_full\`. Items that are leased do not count, and duplicates add nothing.
+If more items would then wait in the queue than its \`waiting_max\`, the call is refused with \`queue_full\`. Items that are leased do not count, and duplicates add nothing. In the same way \`group_waiting_max\` limits each group, with \`group_full\`.
 
 If the connection breaks before the reply, send the same call again with the same \`Idempotency-Key\`: the items are written once. Without the key you cannot know whether they were written.`,
     request: schemas.ProduceRequest,
@@ -378,7 +382,7 @@ If the connection breaks before the reply, send the same call again with the sam
       }),
       429: overloaded("no item was written"),
       453: refusal(453, {
-        meaning: "Produces are paused, or the queue is full; no item was written.",
+        meaning: "Produces are paused, or the queue or a group is full; no item was written.",
         reaction: "Keep the items, and produce them after the queue is resumed or has room.",
         reason: "queue_paused",
         message: "queue is paused; moving to the new database",
@@ -576,9 +580,9 @@ Send the \`queue_name\` and \`partition\` of the lease reply. After its lease de
     keyed: true,
     tag: "Items",
     summary: "Extend leases",
-    description: `Extends leases: the items are held for \`lease_timeout\` from now, by default that of the queue. Send it while you are still working, well before the deadline. Either all ids of the request are extended, or none is.
+    description: `Extends leases: the items are held for \`lease_timeout\` from now, by default each for its own, or for that of the queue. Send it while you are still working, well before the deadline. Either all ids of the request are extended, or none is.
 
-An extension never shortens a lease, and no item is offered again before the latest deadline that was returned for it.`,
+An extension never shortens a lease, and no item is offered again before the latest deadline that was returned for it. The items may then have different deadlines; the reply has the earliest.`,
     request: schemas.ExtendRequest,
     response: schemas.ExtendReply,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId], lease_timeout: "5m" },
@@ -1575,6 +1579,62 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
         message: "invalid storage id; '42': Valid encoded KSUIDs are 27 characters",
       }),
       429: overloaded("nothing was changed"),
+    },
+  }),
+
+  listGroups: row({
+    path: "/v1/groups.list",
+    tag: "Queues",
+    summary: "List the groups of a queue",
+    repeat: "reads",
+    role: "read",
+    description:
+      "Lists the groups of a queue that is `grouped`: those that have items, or settings of their own. Each is reported with the number of its items, and with the reason why none of them may be leased. With `blocked`, only such groups are listed.",
+    request: schemas.GroupsListRequest,
+    response: schemas.GroupsListReply,
+    example: { queue_name: "orders", blocked: true },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "A page of groups.",
+        reaction: "Continue with `next_pivot` until it is empty.",
+        example: { items: [schemas.sampleGroup], next_pivot: "" },
+      },
+      400: refusal(400, {
+        meaning: "The queue does not exist or is not grouped, or a value is out of bounds.",
+        reason: "malformed",
+        message: "queue is invalid; 'orders' is not grouped",
+      }),
+      429: overloaded("nothing was changed"),
+    },
+  }),
+
+  setGroup: row({
+    path: "/v1/groups.set",
+    repeat: "same",
+    role: "admin",
+    audits: always,
+    tag: "Queues",
+    summary: "Change a group",
+    description: `Gives a group limits, a weight or a pause of its own, or opens it after a dead letter has closed it. The group needs no items. What it has of its own is kept until it is changed back, across restarts; at most 10,000 groups of a queue can have something of their own.`,
+    request: schemas.GroupsSetRequest,
+    response: schemas.GroupInfo,
+    example: { queue_name: "orders", group: "customer-17", weight: 3 },
+    replies: {
+      ...changeRefusals({ effect: "nothing was changed" }),
+      200: answer("The group as it is now.", { ...schemas.sampleGroup, weight: 3 }),
+      400: refusal(400, {
+        meaning:
+          "The queue does not exist or is not grouped, a value is out of bounds, or too many groups have something of their own; nothing was changed.",
+        reason: "malformed",
+        message: "weight is invalid; expected from 1 to 100, got 0",
+      }),
+      429: overloaded("nothing was changed"),
+      453: refusal(453, {
+        meaning: "The queue was deleted meanwhile, with its groups.",
+        reason: "queue_deleted",
+        message: "queue is shutting down; it was deleted",
+      }),
     },
   }),
 

@@ -79,6 +79,10 @@ export const reasons = {
     codes: [453],
     meaning: "More items would wait in the queue than its `waiting_max` allows.",
   },
+  group_full: {
+    codes: [453],
+    meaning: "More items of a group would wait than the `group_waiting_max` of the queue allows.",
+  },
   queue_not_empty: {
     codes: [453],
     meaning: "The queue holds items, or items are on their way to it.",

@@ -188,6 +188,17 @@ const headers = Type.Unsafe<Record<string, string>>(
   ),
 );
 
+const group = {
+  description: `The group of the item, at most ${bounds.groupBytesMax} bytes of UTF-8, for a queue that is \`grouped\`. Groups take turns. Absent or \`""\`: the group without a name.`,
+  examples: ["customer-17"],
+  [publishedKeyword]: { maxLength: bounds.groupBytesMax },
+};
+
+const ownMaxAttempts = {
+  minimum: bounds.maxAttemptsMin,
+  maximum: bounds.maxAttemptsMax,
+};
+
 /** Fields that stay with an item for its whole life. */
 const carried = {
   headers: Type.Optional(at(100, headers)),
@@ -226,6 +237,21 @@ const carried = {
     description: "Number of times that it was redriven from a dead queue.",
     examples: [1],
   }),
+  own_max_attempts: optional.whole(109, {
+    ...ownMaxAttempts,
+    description:
+      "Its own `max_attempts`, which applies instead of that of its queue, except in a dead queue. Absent or 0: the queue's.",
+    examples: [1],
+  }),
+  own_lease_timeout: Type.Optional(
+    duration(115, {
+      description:
+        'Its own `lease_timeout`, which applies instead of that of its queue, except in a dead queue. Absent or `""`: the queue\'s.',
+      examples: ["10m"],
+      ...formed(forms.durationOrNone, bounds.durationTextMax),
+    }),
+  ),
+  group: optional.text(116, group),
 };
 
 export const ProduceReply = message(
@@ -279,6 +305,20 @@ export const ProduceItem = message(
     }),
     headers: Type.Optional(at(101, headers)),
     priority: optional.whole(102, { ...priority, [defaultKeyword]: 0 }),
+    max_attempts: optional.whole(103, {
+      ...ownMaxAttempts,
+      description:
+        "Number of leases after which a retry or a lapse of this item sends it to the dead queue; 0 = the `max_attempts` of the queue.",
+      examples: [1],
+      [defaultKeyword]: 0,
+    }),
+    lease_timeout: optional.durationOrNull(104, {
+      description:
+        'How long consumers hold this item, as a duration, unless a lease or an extend names another. Absent, `null` or `""`: the `lease_timeout` of the queue.',
+      examples: ["10m"],
+      ...formed(forms.durationOrNone, bounds.durationTextMax),
+    }),
+    group: optional.text(105, { ...group, [defaultKeyword]: "" }),
   },
 );
 export type ProduceItem = Static<typeof ProduceItem>;
@@ -331,7 +371,7 @@ export const LeaseRequest = message(
     }),
     lease_timeout: optional.durationOrNull(100, {
       description:
-        'How long to hold these items, as a duration. Absent, `null` or `""`: the `lease_timeout` of the queue.',
+        'How long to hold these items, as a duration. Absent, `null` or `""`: the `lease_timeout` of each item, or else of the queue.',
       examples: ["30s"],
       ...formed(forms.durationOrNone, bounds.durationTextMax),
     }),
@@ -404,7 +444,7 @@ export const LeaseReply = message(
     }),
     max_attempts: whole(100, {
       description:
-        "The limit of the queue; 0 = none. An item whose `attempts` equal it is on its last attempt.",
+        "The limit of the queue; 0 = none. An item whose `attempts` equal it, or its `own_max_attempts`, is on its last attempt.",
       examples: [10],
     }),
     now: instant(101, {
@@ -627,7 +667,7 @@ export const ExtendRequest = message("ExtendRequest", "Leases to extend.", {
   ids: at(3, heldIds),
   lease_timeout: optional.durationOrNull(4, {
     description:
-      'How long to hold the items from now, as a duration. Absent, `null` or `""`: the `lease_timeout` of the queue.',
+      'How long to hold the items from now, as a duration. Absent, `null` or `""`: the `lease_timeout` of each item, or else of the queue.',
     examples: ["5m"],
     ...formed(forms.durationOrNone, bounds.durationTextMax),
   }),
@@ -708,6 +748,48 @@ const retryBackoff = Type.String({
   description: `How long an item waits whose retry names neither \`retry_at\` nor \`retry_after\`, as its first and its longest delay: \`1s..5m\`; \`""\` = it joins the tail at once. The delay doubles with each attempt, and is up to a tenth shorter, which spreads items that failed together. It does not apply to lapses and releases.`,
   examples: ["1s..5m", ""],
 });
+
+const grouped = Type.Boolean({
+  description:
+    "Whether the items of the queue have a `group`. Groups take turns, so that none waits behind the items of another. Such a queue has exactly one partition. It is fixed when the queue is created.",
+  examples: [false],
+});
+
+const groupLeasedMax = Type.Integer({
+  minimum: bounds.leasedMaxMin,
+  maximum: bounds.leasedMaxMax,
+  description:
+    "The maximum number of items of one group that may be leased at one time; 0 = no limit. With 1, one lease may take several consecutive items of a group, which is closed until all of them are finished.",
+  examples: [0, 1],
+});
+
+const groupRate = Type.String({
+  description:
+    'The maximum number of items of one group that are leased in any interval, in the format of `lease_rate`; `""` = no limit.',
+  examples: ["10/1s", ""],
+});
+
+const groupWaitingMax = Type.Integer({
+  minimum: 0,
+  maximum: bounds.waitingMaxMax,
+  description:
+    "The maximum number of items of one group that may wait, ready or scheduled; 0 = no limit. A produce that would exceed it is refused with `group_full`, and nothing of it is written.",
+  examples: [0, 1_000],
+});
+
+const groupOrders = ["loose", "strict"];
+const groupOrder = {
+  description:
+    "`loose`: an item that is retried or whose lease lapses joins the tail of its group. `strict`: it keeps its place, and no other item of its group is leased until it is finished.",
+  examples: groupOrders,
+};
+
+const groupDeaths = ["continue", "block"];
+const groupOnDead = {
+  description:
+    "`block`: a group of which an item dies is closed until `groups.set` unblocks it. `continue`: its other items are leased.",
+  examples: groupDeaths,
+};
 
 const uniqueFor = Type.String({
   ...ofKind("duration"),
@@ -888,6 +970,12 @@ export const QueueInfo = message(
     }),
     waiting_max: at(107, waitingMax),
     retry_backoff: at(108, retryBackoff),
+    grouped: at(112, grouped),
+    group_leased_max: at(113, groupLeasedMax),
+    group_rate: at(114, groupRate),
+    group_waiting_max: at(115, groupWaitingMax),
+    group_order: text(116, { ...groupOrder, [openWordsKeyword]: groupOrders }),
+    group_on_dead: text(117, { ...groupOnDead, [openWordsKeyword]: groupDeaths }),
     ...pauseKeys,
   },
   { reserved: [10], constants: { namespace: { number: 11, value: "_system" } } },
@@ -940,6 +1028,12 @@ export const sampleQueue: QueueInfo = {
   priority_aging: "60s",
   waiting_max: 0,
   retry_backoff: "",
+  grouped: false,
+  group_leased_max: 0,
+  group_rate: "",
+  group_waiting_max: 0,
+  group_order: "loose",
+  group_on_dead: "continue",
   lease_paused: false,
   produce_paused: false,
   pause_reason: "",
@@ -975,6 +1069,20 @@ export const QueueCreateRequest = message(
     ),
     waiting_max: optional.whole(107, { ...waitingMax, [defaultKeyword]: 0 }),
     retry_backoff: optional.text(108, { ...retryBackoff, [defaultKeyword]: "" }),
+    grouped: Type.Optional(at(112, grouped, { unset: false })),
+    group_leased_max: optional.whole(113, { ...groupLeasedMax, [defaultKeyword]: 0 }),
+    group_rate: optional.text(114, { ...groupRate, [defaultKeyword]: "" }),
+    group_waiting_max: optional.whole(115, { ...groupWaitingMax, [defaultKeyword]: 0 }),
+    group_order: optional.text(116, {
+      ...groupOrder,
+      [publishedKeyword]: { enum: groupOrders },
+      [defaultKeyword]: "loose",
+    }),
+    group_on_dead: optional.text(117, {
+      ...groupOnDead,
+      [publishedKeyword]: { enum: groupDeaths },
+      [defaultKeyword]: "continue",
+    }),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
   },
@@ -1001,6 +1109,20 @@ export const QueueUpdateRequest = message(
     priority_aging: Type.Optional(at(106, priorityAging, { hasPresence: true })),
     waiting_max: Type.Optional(at(107, waitingMax, { hasPresence: true })),
     retry_backoff: Type.Optional(at(108, retryBackoff, { hasPresence: true })),
+    grouped: Type.Optional(at(112, grouped, { hasPresence: true })),
+    group_leased_max: Type.Optional(at(113, groupLeasedMax, { hasPresence: true })),
+    group_rate: Type.Optional(at(114, groupRate, { hasPresence: true })),
+    group_waiting_max: Type.Optional(at(115, groupWaitingMax, { hasPresence: true })),
+    group_order: optional.text(116, {
+      ...encoded({ hasPresence: true }),
+      ...groupOrder,
+      [publishedKeyword]: { enum: groupOrders },
+    }),
+    group_on_dead: optional.text(117, {
+      ...encoded({ hasPresence: true }),
+      ...groupOnDead,
+      [publishedKeyword]: { enum: groupDeaths },
+    }),
     ...ignoredPauseKeys,
     namespace: at(11, namespace),
     ...guard,
@@ -2193,7 +2315,7 @@ export const StorageItem = message("StorageItem", "An item as it is stored.", {
     examples: [1],
   }),
   max_attempts: whole(11, {
-    description: "The limit of its queue; 0 = none.",
+    description: "Its own limit where that applies, or that of its queue; 0 = none.",
     examples: [10],
   }),
   reference: at(12, reference),
@@ -2276,9 +2398,9 @@ const itemHolder = Type.String({
 
 const summaryField = Type.String({
   description:
-    "The field: `death`, `kind`, `origin_queue`, or `reason`, in which numbers, instants and ids are ignored, except codes such as `HTTP 503`.",
+    "The field: `death`, `kind`, `origin_queue`, `group`, or `reason`, in which numbers, instants and ids are ignored, except codes such as `HTTP 503`.",
   examples: ["reason"],
-  [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
+  [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue", "group"] },
 });
 
 export const AnyOf = message(
@@ -2354,6 +2476,11 @@ export const ItemFilter = message(
       examples: ["4711"],
     }),
     any_of: Type.Optional(at(110, AnyOf)),
+    group: optional.text(111, {
+      ...encoded({ hasPresence: true }),
+      description: 'The `group` of the item; `""` = the group without a name.',
+      examples: ["customer-17"],
+    }),
   },
   { examples: [{ reason: "card_declined" }] },
 );
@@ -2943,7 +3070,7 @@ export const ImportItem = message(
     }),
     max_attempts: optional.whole(11, {
       description:
-        "Ignored, because the limit of the queue applies. Accepted so that a listed item can be sent unchanged.",
+        "Ignored; a limit of the item itself is its `own_max_attempts`. Accepted so that a listed item can be sent unchanged.",
       examples: [10],
     }),
     reference: Type.Optional(at(12, reference)),
@@ -2999,6 +3126,149 @@ export const StorageDeleteRequest = message(
   },
 );
 export type StorageDeleteRequest = Static<typeof StorageDeleteRequest>;
+
+export const GroupsListRequest = message("GroupsListRequest", "A page of the groups of a queue.", {
+  queue_name: at(100, queueName),
+  pivot: optional.text(101, {
+    description:
+      'Start with this group, or the next after it; `""` = from the start. For the next page, send the `next_pivot` of this one.',
+    examples: ["", "customer-17"],
+    [publishedKeyword]: { maxLength: bounds.groupBytesMax },
+    [defaultKeyword]: "",
+  }),
+  limit: optional.whole(102, {
+    minimum: bounds.groupsListMin,
+    maximum: bounds.groupsListMax,
+    description: "The maximum number of groups to return.",
+    examples: [100],
+    [defaultKeyword]: 100,
+  }),
+  blocked: optional.flag(103, {
+    description: "Only groups with waiting items of which none may be leased.",
+    examples: [true],
+    [defaultKeyword]: false,
+  }),
+});
+export type GroupsListRequest = Static<typeof GroupsListRequest>;
+
+const groupName = Type.String({
+  description: 'Name of the group; `""` = the group without a name.',
+  examples: ["customer-17"],
+  [publishedKeyword]: { maxLength: bounds.groupBytesMax },
+});
+
+const ownLeasedMax = Type.Integer({
+  minimum: bounds.leasedMaxMin,
+  maximum: bounds.leasedMaxMax,
+  description:
+    "The maximum number of its items that may be leased at one time; 0 = the `group_leased_max` of the queue.",
+  examples: [0, 5],
+});
+
+const ownRate = Type.String({
+  description:
+    'The maximum number of its items leased in any interval, in the format of `lease_rate`; `""` = the `group_rate` of the queue.',
+  examples: ["", "10/1s"],
+});
+
+const groupWeight = Type.Integer({
+  minimum: bounds.groupWeightMin,
+  maximum: bounds.groupWeightMax,
+  description:
+    "Number of items that are leased from the group at its turn, before that of the next group.",
+  examples: [1, 3],
+});
+
+const groupPaused = Type.Boolean({
+  description: "Whether none of its items is leased.",
+  examples: [false],
+});
+
+export const GroupInfo = message("GroupInfo", "A group: its items, and what it has of its own.", {
+  group: at(100, groupName),
+  waiting: whole(101, { description: "Items that are ready.", examples: [12] }),
+  leased: whole(102, { description: "Leased items.", examples: [1] }),
+  scheduled: whole(103, { description: "Items waiting for their `enqueue_at`.", examples: [0] }),
+  retried: whole(104, { description: "Items waiting for their `retry_at`.", examples: [0] }),
+  oldest_at: nullable.instant(105, {
+    ...encoded({ isAlwaysSent: true }),
+    description:
+      "Date-time at which its first ready item was created; `null` if none is ready, or if that is unknown.",
+    examples: ["2026-03-01T12:00:00.000Z", null],
+  }),
+  blocked_by: text(106, {
+    description:
+      'Why no waiting item of the group may be leased: `paused`; `dead` (a dead letter closed it); `retry` (in the order `strict`, an item that came back is not finished); `leased_max`; `rate`. `""`: one may be leased, or none waits.',
+    examples: ["", "leased_max"],
+    [openWordsKeyword]: ["", "paused", "dead", "retry", "leased_max", "rate"],
+  }),
+  blocked_id: text(107, {
+    description:
+      'The id of the item that blocks it, such as the dead letter; `""` = none, or several.',
+    examples: ["", sampleId],
+  }),
+  next_at: nullable.instant(108, {
+    ...encoded({ isAlwaysSent: true }),
+    description: "Date-time at which its rate opens it; `null` if it is not blocked by that.",
+    examples: [null, "2026-03-01T12:00:01.000Z"],
+  }),
+  leased_max: at(109, ownLeasedMax),
+  rate: at(110, ownRate),
+  weight: at(111, groupWeight),
+  paused: at(112, groupPaused),
+});
+export type GroupInfo = Static<typeof GroupInfo>;
+
+export const sampleGroup: GroupInfo = {
+  group: "customer-17",
+  waiting: 12,
+  leased: 1,
+  scheduled: 0,
+  retried: 0,
+  oldest_at: "2026-03-01T12:00:00.000Z",
+  blocked_by: "leased_max",
+  blocked_id: sampleId,
+  next_at: null,
+  leased_max: 0,
+  rate: "",
+  weight: 1,
+  paused: false,
+};
+
+export const GroupsListReply = message("GroupsListReply", "Groups of a queue.", {
+  items: list(100, GroupInfo, {
+    description: "Groups in the order of their names.",
+    examples: [[sampleGroup]],
+  }),
+  next_pivot: text(101, {
+    description: 'The `pivot` of the next page; `""` = this is the last.',
+    examples: ["", "customer-18"],
+  }),
+});
+export type GroupsListReply = Static<typeof GroupsListReply>;
+
+export const GroupsSetRequest = message(
+  "GroupsSetRequest",
+  "What a group has of its own. An absent field keeps its value.",
+  {
+    queue_name: at(100, queueName),
+    group: at(101, groupName),
+    leased_max: Type.Optional(at(102, ownLeasedMax, { hasPresence: true })),
+    rate: Type.Optional(at(103, ownRate, { hasPresence: true })),
+    weight: Type.Optional(at(104, groupWeight, { hasPresence: true })),
+    paused: Type.Optional(at(105, groupPaused, { hasPresence: true })),
+    unblock: optional.flag(106, {
+      description: "Whether to open the group if a dead letter has closed it.",
+      examples: [true],
+      [defaultKeyword]: false,
+    }),
+  },
+  {
+    // An absent key keeps its value; `null` could also mean "remove it".
+    [withoutNullKeyword]: true,
+  },
+);
+export type GroupsSetRequest = Static<typeof GroupsSetRequest>;
 
 export const CancelItemsRequest = message(
   "CancelItemsRequest",

@@ -40,6 +40,18 @@ export interface QueueDefinition {
   readonly priorityAgingMs?: number;
   /** `priorityAgingMs` as the user wrote it; absent if that is. */
   readonly priorityAgingText?: string;
+  /** Its items have groups, which take turns; absent = they have none. */
+  readonly grouped?: boolean;
+  /** Items of a group that may be leased at one time; absent = no limit. */
+  readonly groupLeasedMax?: number;
+  /** Items of a group that may be leased in an interval, such as `10/1s`; absent = no limit. */
+  readonly groupRate?: string;
+  /** Items of a group that may wait before a produce is refused; absent = no limit. */
+  readonly groupWaitingMax?: number;
+  /** An item that comes back keeps its place and closes its group; absent = it goes to the tail. */
+  readonly groupOrder?: "loose" | "strict";
+  /** A dead letter closes its group; absent = it does not. */
+  readonly groupOnDead?: "continue" | "block";
   /** Absent = not paused. */
   readonly pause?: Pause;
   readonly createdAt: number;
@@ -107,6 +119,12 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
     isAbsentOr("string", value["definition"]["uniqueForText"]) &&
     isAbsentOr("number", value["definition"]["priorityAgingMs"]) &&
     isAbsentOr("string", value["definition"]["priorityAgingText"]) &&
+    isAbsentOr("boolean", value["definition"]["grouped"]) &&
+    isAbsentOr("number", value["definition"]["groupLeasedMax"]) &&
+    isAbsentOr("string", value["definition"]["groupRate"]) &&
+    isAbsentOr("number", value["definition"]["groupWaitingMax"]) &&
+    isAbsentOr("string", value["definition"]["groupOrder"]) &&
+    isAbsentOr("string", value["definition"]["groupOnDead"]) &&
     isAbsentOr("number", value["createdAs"]) &&
     (value["definition"]["pause"] === undefined ||
       hasForm(value["definition"]["pause"], pauseForm)) &&
@@ -148,7 +166,8 @@ const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
 };
 type OptionalFields =
   | ("pause" | "leasedMax" | "leaseRate" | "waitingMax" | "uniqueForMs" | "uniqueForText")
-  | ("priorityAgingMs" | "priorityAgingText" | "retryBackoff");
+  | ("priorityAgingMs" | "priorityAgingText" | "retryBackoff")
+  | ("grouped" | "groupLeasedMax" | "groupRate" | "groupWaitingMax" | "groupOrder" | "groupOnDead");
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<Omit<PartitionPlace, "origins">> = {
   partition: "number",
@@ -157,7 +176,7 @@ const placeForm: Form<Omit<PartitionPlace, "origins">> = {
 };
 const originForm: Form<Origin> = { epochs: "number", slot: "number" };
 
-function isAbsentOr(type: "number" | "string", value: unknown): boolean {
+function isAbsentOr(type: "number" | "string" | "boolean", value: unknown): boolean {
   return value === undefined || typeof value === type;
 }
 

@@ -168,6 +168,7 @@ class Bench {
         shard: 0,
         memory: this.#memory,
         readResult,
+        groupHeads: planner.groups,
         named: planner.named,
         history: new History(0, now),
         limits,

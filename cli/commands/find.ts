@@ -36,7 +36,7 @@ export function addFind(items: Command): void {
   )
     .addOption(
       new Option("--by <field>", "field to summarize by")
-        .choices(["reason", "death", "kind", "origin_queue"])
+        .choices(["reason", "death", "kind", "origin_queue", "group"])
         .default("reason"),
     )
     .addOption(
@@ -148,7 +148,10 @@ function foundTable(context: Context, items: readonly FoundItem[]): string {
       "state",
       ({ death, state, origin_queue = "" }) => (death ? `${death} in ${origin_queue}` : state),
     ],
-    ...neededColumns<FoundItem>(items, [["priority", ({ priority }) => priority]]),
+    ...neededColumns<FoundItem>(items, [
+      ["priority", ({ priority }) => priority],
+      ["group", ({ group = "" }) => group],
+    ]),
     ["attempts", ({ origin_attempts, attempts }) => origin_attempts ?? attempts],
     ["kind", ({ kind }) => kind],
     ["reason", ({ reason = "" }) => oneLine(reason)],

@@ -197,7 +197,10 @@ function show(context: Context, items: readonly ExportedItem[]): void {
       ["partition", ({ partition }) => partition],
       ["id", ({ id }) => id],
       ["state", stateOf],
-      ...neededColumns<ExportedItem>(items, [["priority", ({ priority }) => priority]]),
+      ...neededColumns<ExportedItem>(items, [
+        ["priority", ({ priority }) => priority],
+        ["group", ({ group = "" }) => group],
+      ]),
       ["attempts", ({ attempts }) => attempts],
       ["kind", ({ kind }) => kind],
       ["reference", ({ reference }) => reference],

@@ -1,6 +1,7 @@
 // `holdfast produce`: produces items from arguments, files, or lines of standard input.
 
 import { type Command, Option } from "commander";
+import type { Client } from "../../client/client.ts";
 import { produceItem } from "../../client/items.ts";
 import type { ProduceItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
@@ -38,6 +39,9 @@ interface Options {
   readonly at?: When;
   readonly uniqueKey?: string;
   readonly priority?: number;
+  readonly maxAttempts?: number;
+  readonly leaseTimeout?: string;
+  readonly group?: string;
   readonly key?: string;
   readonly ids?: boolean;
   readonly batch: number;
@@ -55,6 +59,9 @@ const describingKeys = [
   "enqueue_at",
   "unique_key",
   "priority",
+  "max_attempts",
+  "lease_timeout",
+  "group",
 ];
 const itemKeys = [...describingKeys, ...payloadKeys];
 const lineExpected = `a JSON text, or an object with some of ${itemKeys.join(", ")}`;
@@ -85,6 +92,17 @@ export function addProduce(program: Command): void {
         "priority of items that have none, 0 to 9, highest first",
       ),
     )
+    .addOption(
+      new Option(
+        "--max-attempts <count>",
+        "maximum attempts of items that have none; by default that of the queue",
+      ).argParser(wholeNumber(1, bounds.maxAttemptsMax)),
+    )
+    .option(
+      "--lease-timeout <duration>",
+      "lease timeout of items that have none; by default that of the queue",
+    )
+    .option("--group <name>", "group of items that have none, in a grouped queue")
     .option("--ids", "print the ids of the items, an empty line for a duplicate")
     .option("--key <key>", "idempotency key of this input; a repetition writes nothing twice")
     .addOption(
@@ -190,11 +208,11 @@ interface Producing {
   readonly options: Options;
 }
 
-async function produce({ context, queue, items, options }: Producing): Promise<void> {
-  const { client } = context;
+/** The fields of items that have none of their own. */
+async function commonFields(options: Options, client: Client): Promise<ProduceItem> {
   const { kind, reference, encoding, header: headers, at, uniqueKey, priority } = options;
-  const { key, ids: wantsIds = false, batch, timeout } = options;
-  const common = {
+  const { maxAttempts, leaseTimeout, group } = options;
+  return {
     ...(kind === undefined ? {} : { kind }),
     ...(reference === undefined ? {} : { reference }),
     ...(encoding === undefined ? {} : { encoding }),
@@ -202,7 +220,16 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     ...(at === undefined ? {} : { enqueue_at: await dateTimeOf(at, client) }),
     ...(uniqueKey === undefined ? {} : { unique_key: uniqueKey }),
     ...(priority === undefined ? {} : { priority }),
+    ...(maxAttempts === undefined ? {} : { max_attempts: maxAttempts }),
+    ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
+    ...(group === undefined ? {} : { group }),
   };
+}
+
+async function produce({ context, queue, items, options }: Producing): Promise<void> {
+  const { client } = context;
+  const { key, ids: wantsIds = false, batch, timeout } = options;
+  const common = await commonFields(options, client);
   const progress = context.progress("items");
   const ids: string[] | null = wantsIds ? [] : null;
   let produced = 0;

@@ -29,6 +29,12 @@ interface Settings {
   readonly priorityAging?: string;
   readonly waitingMax?: number;
   readonly retryBackoff?: string;
+  readonly grouped?: boolean;
+  readonly groupLeasedMax?: number;
+  readonly groupRate?: string;
+  readonly groupWaitingMax?: number;
+  readonly groupOrder?: string;
+  readonly groupOnDead?: string;
   /** For `create` only. */
   readonly ifNotExists?: boolean;
 }
@@ -265,7 +271,7 @@ function settingsOf(
   defaults: { readonly leaseTimeout?: string; readonly expireTimeout?: string },
 ): Command {
   const { leaseTimeout, expireTimeout } = defaults;
-  return command
+  const described = command
     .argument("<queue>", "name of the queue")
     .option("--lease-timeout <duration>", "how long a consumer holds an item", leaseTimeout)
     .option("--expire-timeout <duration>", "how long an item may wait, or never", expireTimeout)
@@ -306,11 +312,47 @@ function settingsOf(
       "--retry-backoff <range>",
       'delay of a retry that names none, such as 1s..5m; "" = none',
     );
+  return groupSettingsOf(described);
+}
+
+function groupSettingsOf(command: Command): Command {
+  return command
+    .option("--grouped", "items have groups, which take turns")
+    .option("--no-grouped", "items have no groups")
+    .addOption(
+      new Option(
+        "--group-leased-max <count>",
+        "maximum number of items of a group leased at one time; 0 = no limit",
+      ).argParser(wholeNumber(bounds.leasedMaxMin, bounds.leasedMaxMax)),
+    )
+    .option(
+      "--group-rate <rate>",
+      'maximum number of items of a group leased per interval, such as 10/1s; "" = no limit',
+    )
+    .addOption(
+      new Option(
+        "--group-waiting-max <count>",
+        "maximum number of items of a group that may wait; 0 = no limit",
+      ).argParser(wholeNumber(0, bounds.waitingMaxMax)),
+    )
+    .addOption(
+      new Option("--group-order <order>", "place of an item that comes back to its group").choices([
+        "loose",
+        "strict",
+      ]),
+    )
+    .addOption(
+      new Option("--group-on-dead <what>", "what a dead letter does to its group").choices([
+        "continue",
+        "block",
+      ]),
+    );
 }
 
 function wireSettings(settings: Settings) {
   const { leaseTimeout, expireTimeout, maxAttempts, deadQueue, reference, partitions } = settings;
   const { leasedMax, leaseRate, uniqueFor, priorityAging, waitingMax, retryBackoff } = settings;
+  const { grouped, groupLeasedMax, groupRate, groupWaitingMax, groupOrder, groupOnDead } = settings;
   return {
     ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
     ...(expireTimeout === undefined ? {} : { expire_timeout: expireTimeout }),
@@ -324,6 +366,12 @@ function wireSettings(settings: Settings) {
     ...(priorityAging === undefined ? {} : { priority_aging: priorityAging }),
     ...(waitingMax === undefined ? {} : { waiting_max: waitingMax }),
     ...(retryBackoff === undefined ? {} : { retry_backoff: retryBackoff }),
+    ...(grouped === undefined ? {} : { grouped }),
+    ...(groupLeasedMax === undefined ? {} : { group_leased_max: groupLeasedMax }),
+    ...(groupRate === undefined ? {} : { group_rate: groupRate }),
+    ...(groupWaitingMax === undefined ? {} : { group_waiting_max: groupWaitingMax }),
+    ...(groupOrder === undefined ? {} : { group_order: groupOrder }),
+    ...(groupOnDead === undefined ? {} : { group_on_dead: groupOnDead }),
   };
 }
 

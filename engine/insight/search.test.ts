@@ -106,6 +106,8 @@ const filters: [Filter, string[]][] = [
   [{ redrivenMax: 0 }, ["late", "never"]],
   [{ payloadContains: "at" }, ["late"]],
   [{ payloadContains: "at", kind: "k" }, []],
+  [{ group: "" }, ["late", "never"]],
+  [{ group: "a" }, []],
 ];
 
 test("find: the items that a client holds", async () => {

@@ -14,7 +14,7 @@ import type { Filter, ItemSummary } from "../model/filter.ts";
 import { isId } from "../model/ids.ts";
 import { storedItem } from "../model/items.ts";
 import { limits } from "../model/limits.ts";
-import type { HistoryEvent, MatchedItem, Value } from "../model/messages.ts";
+import type { GroupAhead, HistoryEvent, MatchedItem, Value } from "../model/messages.ts";
 import { priorities, priorityOf, slotFor } from "../model/priority.ts";
 import { checkFind, checkPayloadRange, checkSummarize, refuse } from "../model/validate.ts";
 import type { Others } from "../others.ts";
@@ -26,6 +26,7 @@ import type { Marks } from "../tasks/task.ts";
 import type { Timing } from "../turn/inbox.ts";
 import { type Shard, succeeded } from "../turn/shard.ts";
 import type { Find } from "./find.ts";
+import { groupReasons } from "./group-reasons.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
 import { type FollowedItem, follow } from "./item-history.ts";
 import { findNewest, type LookBack, latest } from "./newest-first.ts";
@@ -300,7 +301,7 @@ export class Search {
     return { queue: owner.queue, place, ...named };
   }
 
-  /** For ids of partitions of this shard; other ids are unknown to it. */
+  /** For ids issued by this shard; other ids are unknown to it. */
   async explain(id: string): Promise<api.ItemExplained> {
     if (!isId(id)) refuse(malformedId(id));
     const followed = await this.#follow(id);
@@ -335,7 +336,7 @@ export class Search {
     return findings.filter(({ kind }) => blocking.has(kind)).map(({ text }) => text);
   }
 
-  /** `null` = no partition of this shard has the id, or no history is kept. */
+  /** `null` = this shard did not issue the id, or keeps no history. */
   async #follow(id: string): Promise<FollowedItem | null> {
     const { keepsHistory, shard } = this.#options;
     // A shard scans all of its history, in a turn of its own.
@@ -564,6 +565,7 @@ interface Ahead {
   readonly count: number;
   readonly isAll: boolean;
   readonly hasOthers?: true;
+  readonly group?: GroupAhead;
 }
 
 function positionOf({ count, isAll, hasOthers }: Ahead): string {
@@ -610,7 +612,8 @@ function reasonsOf(
       const reasonText = pause.reason === "" ? "" : `: ${pause.reason}`;
       why.push(`Its queue is paused${reasonText}.`);
     }
-    why.push(`It is ready, ${positionOf(ahead)} in partition ${item.partition}.`, ...held);
+    if (ahead.group !== undefined) why.push(...groupReasons(ahead.group, left), ...held);
+    else why.push(`It is ready, ${positionOf(ahead)} in partition ${item.partition}.`, ...held);
   }
   if (past.death !== undefined) {
     const told = deathsInWords[past.death](past.attempts ?? 0);

@@ -41,6 +41,10 @@ const past = object<Past>({
   attempts: optional(number),
   createdAt: optional(instant),
   redriven: optional(number),
+  group: optional(text),
+  rank: optional(number),
+  maxAttempts: optional(number),
+  leaseTimeoutMs: optional(number),
 });
 const summaryField = word(...summaryFields);
 const anyOf = object<AnyOf>({ by: summaryField, values: list(text) });
@@ -56,6 +60,7 @@ const filter = object<Filter>({
   redrivenMax: optional(number),
   payloadContains: optional(text),
   anyOf: optional(anyOf),
+  group: optional(text),
 });
 const searched = {
   queue: text,
@@ -85,9 +90,15 @@ const item = {
   enqueueAt: optional(nullable(instant)),
   headers: optional(headers),
   priority: optional(number),
+  group: optional(text),
 };
 const held = { queue: text, partition: number, ids: list(text) };
-const produceItem = object<api.ProduceItem>({ ...item, uniqueKey: optional(text) });
+const produceItem = object<api.ProduceItem>({
+  ...item,
+  uniqueKey: optional(text),
+  maxAttempts: optional(number),
+  leaseTimeoutMs: optional(number),
+});
 const retryItem = object<api.RetryItem>({
   id: text,
   retryAt: nullable(instant),
@@ -98,6 +109,14 @@ const retryItem = object<api.RetryItem>({
 const requestTimeoutMs = optional(number);
 const leaseTimeoutMs = optional(nullable(number));
 const guard = { dryRun: optional(flag), expect: optional(number) };
+const groupSettings = {
+  grouped: optional(flag),
+  groupLeasedMax: optional(number),
+  groupRate: optional(text),
+  groupWaitingMax: optional(number),
+  groupOrder: optional(word("loose", "strict")),
+  groupOnDead: optional(word("continue", "block")),
+};
 const settings = {
   deadQueue: text,
   reference: text,
@@ -115,6 +134,7 @@ const settings = {
   uniqueForText: optional(text),
   priorityAgingMs: optional(number),
   priorityAgingText: optional(text),
+  ...groupSettings,
 };
 
 /** By the name of the method. */
@@ -187,6 +207,7 @@ export const requests = {
     uniqueForText: optional(text),
     priorityAgingMs: optional(number),
     priorityAgingText: optional(text),
+    ...groupSettings,
   }),
   series: object<api.SeriesRequest>({
     queue: optional(text),
@@ -229,6 +250,21 @@ export const requests = {
       }),
     ),
     requestKey,
+  }),
+  listGroups: object<api.GroupListRequest>({
+    queue: text,
+    pivot: text,
+    limit: number,
+    blocked: optional(flag),
+  }),
+  setGroup: object<api.GroupChange>({
+    queue: text,
+    group: text,
+    leasedMax: optional(number),
+    rate: optional(text),
+    weight: optional(number),
+    paused: optional(flag),
+    unblock: optional(flag),
   }),
   findItems: object<api.FindRequest>({
     ...searched,

@@ -181,6 +181,17 @@ test("work: without a backoff of its own, the queue's retryBackoff sets failed i
   expect(await engine.inspect("orders")).toMatchObject({ retried: 0 });
 });
 
+test("work: a handler's maxAttempts is the item's own limit, or the queue's", async () => {
+  await using engine = await opened();
+  const items = [{ payload: "a", maxAttempts: 7 }, { payload: "b" }];
+  await engine.produce({ queue: "orders", requestTimeoutMs: minute, items });
+  const seen: number[] = [];
+  const worker = engine.work("orders", (_, { maxAttempts }) => void seen.push(maxAttempts));
+  await until(() => seen.length === 2);
+  await worker.stop();
+  expect(seen).toEqual([7, engine.queueInfo("orders").maxAttempts]);
+});
+
 test("work: a DeadLetter sends its item to the dead queue, as does a payload that is not JSON", async () => {
   await using engine = await opened();
   const orders = engine.queue<Job>("orders");

@@ -5,6 +5,7 @@ import type { Engine, LeasedItem, Outcome, RetryItem } from "../model/api.ts";
 import { after, type Clock, type Timer } from "../model/clock.ts";
 import { QueueError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
+import { ownSettings } from "../model/provenance.ts";
 import type { Random } from "../model/random.ts";
 import { reasonOf, type WorkNotice } from "./work-notice.ts";
 
@@ -13,7 +14,7 @@ export interface Handling {
   readonly signal: AbortSignal;
   readonly queue: string;
   readonly partition: number;
-  /** The queue's limit; 0 = none. An item with this many `attempts` is on its last one. */
+  /** The item's own limit, or the queue's; 0 = none. In the last attempt it equals `attempts`. */
   readonly maxAttempts: number;
 }
 
@@ -33,7 +34,7 @@ export interface WorkOptions {
    * has none, from 1 s to 5 min, jittered.
    */
   readonly backoff?: (item: LeasedItem, error: unknown) => number;
-  /** How long items are leased and extended for; default: the queue's lease timeout. */
+  /** How long items are leased and extended for; default: the item's timeout, or the queue's. */
   readonly leaseTimeoutMs?: number;
   /** Leases no items of a lower priority; default 0. */
   readonly priorityMin?: number;
@@ -196,7 +197,8 @@ export class EngineWorker implements Worker {
   async #handle(held: HandledItem, grant: HandledLease): Promise<void> {
     const { handler, engine } = this.#parts;
     const { item, ending } = held;
-    const { queue, partition, maxAttempts } = grant;
+    const { queue, partition } = grant;
+    const maxAttempts = ownSettings(item.past).maxAttempts || grant.maxAttempts;
     let thrown: { readonly error: unknown } | null = null;
     try {
       await handler(item, { queue, partition, maxAttempts, signal: ending.signal });

@@ -7,9 +7,9 @@ import type { Pause, QueueDefinition } from "../../stores/queue.ts";
 import type { Filter, ItemSummary, SummaryField } from "./filter.ts";
 import type { Headers } from "./headers.ts";
 import type { Histogram } from "./histogram.ts";
-import type { Past } from "./provenance.ts";
+import type { OwnSettings, Past } from "./provenance.ts";
 
-export interface ProduceItem {
+export interface ProduceItem extends OwnSettings {
   readonly payload: Payload;
   readonly kind?: string;
   readonly encoding?: string;
@@ -18,6 +18,8 @@ export interface ProduceItem {
   readonly headers?: Headers;
   /** 0 to 9, 9 first; absent = 0. */
   readonly priority?: number;
+  /** Up to 256 bytes, for queues that are `grouped`. Absent or `""` = the group without a name. */
+  readonly group?: string;
   /** Not offered before this instant; `null` or past = at once. */
   readonly enqueueAt?: number | null;
   /**
@@ -97,7 +99,7 @@ export interface LeaseRequest extends Repeatable {
   readonly batchSize: number;
   /** How long to wait for the first item; then `empty`. */
   readonly requestTimeoutMs: number;
-  /** How long the items are leased; absent or `null` = the queue's lease timeout. */
+  /** How long the items are leased; absent or `null` = each item's own timeout, or the queue's. */
   readonly leaseTimeoutMs?: number | null;
   /** 0 to 9: takes no items of a lower priority, however long they have waited; absent = 0. */
   readonly priorityMin?: number;
@@ -116,15 +118,17 @@ export interface LeasedItem {
   readonly leaseDeadline: number;
   readonly payload: Uint8Array;
   /** Absent = none. */
+  readonly group?: string;
+  /** Absent = none. */
   readonly headers?: Headers;
-  /** Absent = this is its first stay in its first queue. */
+  /** Absent = this is its first stay in its first queue, and it has no settings of its own. */
   readonly past?: Past;
 }
 
 export interface Lease<Items> extends Outcome {
   readonly queue: string;
   readonly partition: number;
-  /** The queue's limit; 0 = none. An item with this many attempts is on its last one. */
+  /** The queue's limit, for items without their own (`past.maxAttempts`); 0 = none. */
   readonly maxAttempts: number;
   /** The queue's, such as `1s..5m`: for retries without `retryAt` and `retryAfterMs`; absent = none. */
   readonly retryBackoff?: string;
@@ -138,14 +142,14 @@ export interface ExtendRequest extends Repeatable {
   readonly partition: number;
   /** 1 to 1,000; all are extended, or none (`refused`, with every offending id in `details`). */
   readonly ids: readonly string[];
-  /** How long the items are leased from now on; absent or `null` = the queue's lease timeout. */
+  /** How long the items are leased from now on; absent or `null` = each item's own, or the queue's. */
   readonly leaseTimeoutMs?: number | null;
   /** See `ProduceRequest`; absent = 5 min. */
   readonly requestTimeoutMs?: number;
 }
 
 export interface Extended extends Outcome {
-  /** The new deadline of all items; never earlier than one returned before. */
+  /** The earliest new deadline of the items; none is earlier than one returned before. */
   readonly leaseDeadline: number;
   /** The engine's time at this reply. */
   readonly now: number;
@@ -487,6 +491,8 @@ export interface StoredItem {
   readonly kind: string;
   readonly payload: Uint8Array;
   /** Absent = none. */
+  readonly group?: string;
+  /** Absent = none. */
   readonly headers?: Headers;
   /** Absent = this is its first stay in its first queue. */
   readonly past?: Past;
@@ -646,6 +652,68 @@ export interface TaskInfo {
   readonly endedAt: number | null;
 }
 
+export interface GroupListRequest {
+  readonly queue: string;
+  /** The first group of the page, or the nearest after it; `""` = from the start. */
+  readonly pivot: string;
+  /** 1 to 1,000. */
+  readonly limit: number;
+  /** Only groups with waiting items of which none may be leased. */
+  readonly blocked?: boolean;
+}
+
+/**
+ * Why no waiting item of a group may be leased. `paused`, `dead`: until `setGroup` changes it;
+ * `retry`: in order `strict`, an item that came back is not finished; `leased_max`, `rate`: its
+ * limits. `""` = one may be, or none waits.
+ */
+export type GroupBlock = "" | "paused" | "dead" | "retry" | "leased_max" | "rate";
+
+export interface GroupInfo {
+  readonly group: string;
+  /** Ready items. */
+  readonly waiting: number;
+  readonly leased: number;
+  /** Waiting for their `enqueueAt`. */
+  readonly scheduled: number;
+  /** Waiting for their `retryAt`. */
+  readonly retried: number;
+  /** When its first ready item was created; `null` = none is ready, or unknown. */
+  readonly oldestAt: number | null;
+  readonly blockedBy: GroupBlock;
+  /** The item by which it is blocked, such as the dead letter; `""` = none, or several. */
+  readonly blockedId: string;
+  /** When `rate` opens it again; `null` = it is not closed by that. */
+  readonly nextAt: number | null;
+  /** Its own settings; 0 and `""` = those of the queue. */
+  readonly leasedMax: number;
+  readonly rate: string;
+  readonly weight: number;
+  readonly paused: boolean;
+}
+
+/** A page of groups, in the order of their names. */
+export interface GroupPage {
+  readonly groups: readonly GroupInfo[];
+  /** `""` = this is the last page. */
+  readonly nextPivot: string;
+}
+
+/** Absent settings keep their value. */
+export interface GroupChange {
+  readonly queue: string;
+  readonly group: string;
+  /** Items that may be leased at one time; 0 = as the queue has it. */
+  readonly leasedMax?: number;
+  /** Items that may be leased in an interval, such as `10/1s`; `""` = as the queue has it. */
+  readonly rate?: string;
+  /** Items per turn, 1 to 100. */
+  readonly weight?: number;
+  readonly paused?: boolean;
+  /** Opens a group that a dead letter has closed. */
+  readonly unblock?: boolean;
+}
+
 /** Everything that can happen to an item, in the order of its life. */
 export type ItemEventKind =
   | ("produced" | "imported" | "due" | "leased" | "extended" | "completed" | "retried")
@@ -691,6 +759,8 @@ export interface ImportItem {
   readonly createdAt?: number | null;
   readonly enqueueAt?: number | null;
   readonly priority?: number;
+  /** See `ProduceItem`. */
+  readonly group?: string;
   readonly attempts?: number;
   readonly reference?: string;
   readonly encoding?: string;
@@ -962,6 +1032,10 @@ export interface Engine<Items = readonly LeasedItem[]> {
   cancelItems(request: CancelItemsRequest): Promise<Cancelled>;
   /** Items that match a filter; examines at most 100,000 per call. */
   findItems(request: FindRequest): Promise<Found<FoundItem>>;
+  /** The groups that have items or settings of their own. */
+  listGroups(request: GroupListRequest): Promise<GroupPage>;
+  /** Returns the group as it is then. */
+  setGroup(change: GroupChange): Promise<GroupInfo>;
   /** Like `findItems`, but counts the items by what they have in common. */
   summarizeItems(request: SummarizeRequest): Promise<Summarized>;
   /**

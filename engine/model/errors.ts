@@ -32,6 +32,7 @@ const codeOf = {
   queue_deleted: "refused",
   queue_paused: "refused",
   queue_full: "refused",
+  group_full: "refused",
   queue_not_empty: "refused",
   queue_in_use: "refused",
   partition_draining: "refused",
@@ -183,6 +184,14 @@ export function pausedProduce({ reason }: Pause): Failure {
 export function queueFull({ waiting, added, max }: Record<"waiting" | "added" | "max", number>) {
   const why = `${waiting} items wait and ${added} would be added, expected at most ${max}`;
   return failure("queue_full", `queue is full; ${why}`);
+}
+
+export function groupFull(
+  group: string,
+  { waiting, added, max }: Record<"waiting" | "added" | "max", number>,
+) {
+  const why = `${waiting} items wait in '${group}' and ${added} would be added, expected at most ${max}`;
+  return failure("group_full", `group is full; ${why}`);
 }
 
 /** For a lease whose time ran out while the lease side was paused. */

@@ -4,7 +4,7 @@
 import type { Item } from "../../stores/item.ts";
 import { type Past, readPast } from "./provenance.ts";
 
-export const summaryFields = ["reason", "death", "kind", "originQueue"] as const;
+export const summaryFields = ["reason", "death", "kind", "originQueue", "group"] as const;
 export type SummaryField = (typeof summaryFields)[number];
 
 /** Matches items that have any of several values of one field. */
@@ -42,6 +42,8 @@ export interface Filter {
   /** UTF-8 text that the payload contains. */
   readonly payloadContains?: string;
   readonly anyOf?: AnyOf;
+  /** `""` = the group without a name. */
+  readonly group?: string;
 }
 
 export type FilteredItem = Pick<
@@ -66,6 +68,7 @@ export function matcherOf(filter: Filter): Matcher {
       is(filter.originId, past.origin ?? id) &&
       is(filter.originQueue, past.queue) &&
       is(filter.death, past.death) &&
+      is(filter.group, past.group) &&
       (reason === undefined || reasonClass(past.reason ?? "") === reason) &&
       (past.attempts ?? item.attempts + Number(isLeased)) >= (filter.attemptsMin ?? 0) &&
       (past.createdAt ?? item.createdAt) < (filter.createdBefore ?? Number.POSITIVE_INFINITY) &&
@@ -81,7 +84,7 @@ export function summaryValueOf(
   { kind, past }: Pick<Item, "kind" | "past">,
   by: SummaryField,
 ): string {
-  const { reason = "", death = "", queue = "" } = readPast(past);
+  const { reason = "", death = "", queue = "", group = "" } = readPast(past);
   switch (by) {
     case "reason":
       return reasonClass(reason);
@@ -91,6 +94,8 @@ export function summaryValueOf(
       return kind;
     case "originQueue":
       return queue;
+    case "group":
+      return group;
   }
 }
 

@@ -95,10 +95,11 @@ export function producedText(items: readonly NewItem[], returnIds: boolean): str
       continue;
     }
     const { payload, kind, encoding, reference, headers, priority, enqueueAt, unique } = item;
+    const { past } = item;
     text += framed(payload);
     const isPlain = kind === "" && encoding === "" && reference === "" && enqueueAt === null;
-    if (isPlain && unique === "" && headers === "" && priority === 0) continue;
-    text += JSON.stringify([kind, encoding, reference, enqueueAt, unique, headers, priority]);
+    if (isPlain && unique === "" && headers === "" && priority === 0 && past === "") continue;
+    text += JSON.stringify([kind, encoding, reference, enqueueAt, unique, headers, priority, past]);
   }
   return text;
 }

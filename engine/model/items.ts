@@ -6,17 +6,18 @@ import type { ImportItem, ProduceItem, StoredItem } from "./api.ts";
 import { assert } from "./assert.ts";
 import { headersText } from "./headers.ts";
 import type { DescribedItem, ListedItem, NewImport, NewItem, Value } from "./messages.ts";
-import { carriedFields, pastText } from "./provenance.ts";
+import { carriedFields, pastText, rulesFor } from "./provenance.ts";
 
 /** `unique`: the digest of its unique key; `""` = none. */
 export function newItem(item: ProduceItem, unique: string): NewItem {
   const { payload, kind, encoding, reference, headers, priority, enqueueAt } = item;
-  const hasFields = kind || encoding || reference || headers || priority || unique;
-  const isDescribed = hasFields || enqueueAt != null;
+  const hasFields = kind || encoding || reference || headers || priority || unique || item.group;
+  const isDescribed = hasFields || item.maxAttempts || item.leaseTimeoutMs || enqueueAt != null;
   return typeof payload === "string" && !isDescribed ? payload : described(item, unique);
 }
 
 function described(item: ProduceItem, unique: string): DescribedItem {
+  const { group, maxAttempts, leaseTimeoutMs } = item;
   return {
     payload: owned(item.payload),
     kind: item.kind ?? "",
@@ -25,6 +26,11 @@ function described(item: ProduceItem, unique: string): DescribedItem {
     headers: headersText(item.headers),
     priority: item.priority ?? 0,
     enqueueAt: item.enqueueAt ?? null,
+    past: pastText({
+      ...(group && { group }),
+      ...(maxAttempts && { maxAttempts }),
+      ...(leaseTimeoutMs && { leaseTimeoutMs }),
+    }),
     unique,
   };
 }
@@ -38,7 +44,7 @@ export function newImport(item: ImportItem): NewImport {
     expireDeadline: item.expireDeadline ?? null,
     createdAt: item.createdAt ?? null,
     attempts: item.attempts ?? 0,
-    past: pastText(item.past),
+    past: pastText({ ...item.past, ...(item.group && { group: item.group }) }),
   };
 }
 
@@ -62,6 +68,6 @@ export function storedItem(item: ListedItem, queue: QueueDefinition): StoredItem
     // It may be leased within the millisecond that `queuedAt` rounds up.
     updatedAt: Math.max(queuedAt, leasedAt ?? queuedAt),
     enqueueAt: dueAt,
-    maxAttempts: queue.maxAttempts,
+    maxAttempts: rulesFor(past, queue).maxAttempts,
   };
 }

@@ -18,6 +18,12 @@ export function parseRate(text: string): Rate | null {
   return isInBounds ? { items, intervalMs: parsed.ms } : null;
 }
 
+/** The grants of a group, and the rate that they count against. */
+export interface RatedWindow {
+  readonly rate: string;
+  readonly window: RateWindow;
+}
+
 /** The items granted within the latest interval. */
 export class RateWindow {
   readonly rate: Rate;

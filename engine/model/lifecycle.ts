@@ -30,6 +30,7 @@ export type Fate =
     };
 
 type Living = Pick<Item, "attempts" | "expireDeadline">;
+type Limit = Pick<Rules, "maxAttempts">;
 
 /** Increments a count that an item carries, up to its maximum. */
 export function oneMore(count: number): number {
@@ -49,12 +50,12 @@ export function hasExpired(item: Pick<Item, "expireDeadline">, now: number): boo
 }
 
 /** The lease deadline passed. The attempt counts, because the holder may have done the work. */
-export function lapse(item: Living, rules: Rules, now: number): Fate {
+export function lapse(item: Living, rules: Limit, now: number): Fate {
   return returned(item, rules, now, now);
 }
 
 /** The holder returned the item, to be offered again at `retryAt`; `null` or past = now. */
-export function retry(item: Living, rules: Rules, now: number, retryAt: number | null): Fate {
+export function retry(item: Living, rules: Limit, now: number, retryAt: number | null): Fate {
   return returned(item, rules, now, retryAt ?? now);
 }
 
@@ -85,7 +86,7 @@ export function wake(item: Living, now: number): Fate {
   return { to: "queue", attempts: item.attempts };
 }
 
-function returned(item: Living, rules: Rules, now: number, dueAt: number): Fate {
+function returned(item: Living, rules: Limit, now: number, dueAt: number): Fate {
   const attempts = oneMore(item.attempts);
   if (rules.maxAttempts !== 0 && attempts >= rules.maxAttempts)
     return { to: "dead", death: "failed", attempts };

@@ -81,6 +81,14 @@ export const limits = {
   /** Ten times the specification's example of 1,025; a partition costs a row and memory. */
   partitionsMax: 10_000,
   queuesMax: 10_000,
+  /** The name of a group. */
+  groupBytesMax: 256,
+  /** Groups of a queue with settings of their own: a row and a record in memory for each. */
+  groupsSetMax: 10_000,
+  groupWeightMax: 100,
+  /** Groups whose first item a turn reads only to learn its priority. */
+  groupsReadMax: 256,
+  groupsListMax: 1_000,
   /** The highest priority of an item. */
   priorityMax: 9,
   /**

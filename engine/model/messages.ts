@@ -5,6 +5,7 @@ import type { Item, OutboundItem } from "../../stores/item.ts";
 import type { Pause } from "../../stores/queue.ts";
 import type { HeavyHitters } from "../state/heavy-hitters.ts";
 import type {
+  GroupInfo,
   ImportItem,
   ItemCounts,
   ItemEventKind,
@@ -16,6 +17,7 @@ import type { Failure } from "./errors.ts";
 import type { ItemSummary } from "./filter.ts";
 import type { Observations } from "./histogram.ts";
 import type { Rules } from "./lifecycle.ts";
+import type { OwnSettings } from "./provenance.ts";
 import type { Backoff } from "./retry-backoff.ts";
 
 /** A destination queue. Its own shard chooses the partition and sets when the item expires. */
@@ -37,6 +39,14 @@ export interface PartitionSettings extends Rules {
   readonly uniqueForMs?: number;
   /** For retries that do not say when; absent = at once. */
   readonly backoff?: Backoff;
+  /** Absent = its items have no groups. */
+  readonly groups?: GroupRules;
+}
+
+/** What the settings of a queue say about the items of a group that come back or die. */
+export interface GroupRules {
+  readonly isStrict: boolean;
+  readonly isBlockedByDead: boolean;
 }
 
 /**
@@ -45,15 +55,15 @@ export interface PartitionSettings extends Rules {
  */
 export type NewItem = string | DescribedItem;
 
-export interface DescribedItem extends Required<Omit<ProduceItem, "uniqueKey" | "headers">> {
-  /** In the form of the store. */
-  readonly headers: string;
+export interface DescribedItem
+  extends Required<Omit<ProduceItem, "uniqueKey" | "headers" | "group" | keyof OwnSettings>>,
+    Pick<Item, "headers" | "past"> {
   /** Digest of its unique key; `""` = none. */
   readonly unique: string;
 }
 
 /** An item with a `leaseDeadline` is leased. */
-export type NewImport = Required<Omit<ImportItem, "isLeased" | "headers" | "past">> &
+export type NewImport = Required<Omit<ImportItem, "isLeased" | "headers" | "past" | "group">> &
   Pick<Item, "headers" | "past">;
 
 /** An item as the storage calls list it. */
@@ -128,6 +138,23 @@ export interface HistoryEvent extends Omit<NewHistoryEvent, "to" | "from"> {
   readonly at: number;
 }
 
+/** A leased item of a group. */
+export interface GroupHolder {
+  readonly id: string;
+  /** `""` = unknown. */
+  readonly client: string;
+  readonly leaseDeadline: number;
+}
+
+/** The group of a ready item, and what keeps it closed. */
+export interface GroupAhead extends Pick<GroupInfo, "group" | "waiting" | "blockedBy" | "nextAt"> {
+  readonly isFirst: boolean;
+  /** The dead letter that closed it; `""` = none. */
+  readonly deadId: string;
+  /** `null` = none of its items is leased. */
+  readonly holder: GroupHolder | null;
+}
+
 /** The result of a request, by its operation. */
 export type Value =
   | { readonly kind: "done" }
@@ -146,6 +173,8 @@ export type Value =
       readonly items: readonly MatchedItem[];
       readonly summaries: readonly ItemSummary[];
     }
+  /** `next`: the first group of the next page; `""` = none follows. */
+  | { readonly kind: "groups"; readonly groups: readonly GroupInfo[]; readonly next: string }
   | { readonly kind: "task"; readonly text: string }
   /** `hasOthers`: items of other priorities, which are not counted, may come first. */
   | {
@@ -153,6 +182,7 @@ export type Value =
       readonly count: number;
       readonly isAll: boolean;
       readonly hasOthers?: true;
+      readonly group?: GroupAhead;
     }
   /**
    * The history of one item in one shard, in order. `last`: its last known place here; `next`:

@@ -5,6 +5,8 @@ import type { Pause } from "../../stores/queue.ts";
 import type {
   ClearRequest,
   FindRequest,
+  GroupChange,
+  GroupListRequest,
   ImportItem,
   ItemState,
   LeaseRequest,
@@ -25,7 +27,7 @@ import type { Filter } from "./filter.ts";
 import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
-import type { Past } from "./provenance.ts";
+import type { OwnSettings, Past } from "./provenance.ts";
 import { parseBackoff } from "./retry-backoff.ts";
 
 /** Throws `invalid`: the request is malformed. */
@@ -90,16 +92,14 @@ export function checkQueueSettings(settings: QueueSettings): void {
   const { leasedMax = 0, leaseRate = "", waitingMax = 0, uniqueForMs = 0 } = settings;
   checkCount("leased max", leasedMax, limits.leasedMaxMax);
   checkCount("waiting max", waitingMax, limits.waitingMaxMax);
-  if (leaseRate !== "" && parseRate(leaseRate) === null) {
-    const expected = "expected items per interval, such as '100/1s'";
-    refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, limits.quotedMax)}'`);
-  }
+  checkRate("lease rate", leaseRate);
   const { retryBackoff = "" } = settings;
   if (retryBackoff !== "" && parseBackoff(retryBackoff) === null) {
     const expected = "expected its first and its longest delay, such as '1s..5m'";
     const got = retryBackoff.slice(0, limits.quotedMax);
     refuse(`retry backoff is invalid; ${expected}, got '${got}'`);
   }
+  checkGroupSettings(settings);
   if (uniqueForMs !== 0 && uniqueForMs !== pending) checkTimeout("unique for", uniqueForMs);
   const { priorityAgingMs = never } = settings;
   if (priorityAgingMs !== never) checkTimeout("priority aging", priorityAgingMs);
@@ -113,6 +113,43 @@ export function checkQueueSettings(settings: QueueSettings): void {
     const expire = formatDuration(expireTimeoutMs);
     const limit = `cannot be greater than the expire timeout ${expire}`;
     refuse(`lease timeout is too long; ${lease} ${limit}`);
+  }
+}
+
+function checkRate(what: string, rate: string): void {
+  if (rate === "" || parseRate(rate) !== null) return;
+  const expected = "expected items per interval, such as '100/1s'";
+  refuse(`${what} is invalid; ${expected}, got '${rate.slice(0, limits.quotedMax)}'`);
+}
+
+function checkGroupSettings(settings: QueueSettings): void {
+  const { groupLeasedMax = 0, groupRate = "", groupWaitingMax = 0 } = settings;
+  checkCount("group leased max", groupLeasedMax, limits.leasedMaxMax);
+  checkCount("group waiting max", groupWaitingMax, limits.waitingMaxMax);
+  checkRate("group rate", groupRate);
+  const { grouped, groupOrder, groupOnDead, requestedPartitions } = settings;
+  const rules = groupOrder === "strict" || groupOnDead === "block";
+  const others = groupLeasedMax || groupRate || groupWaitingMax || rules;
+  if (!grouped && others) refuse("group settings are invalid; the queue is not grouped");
+  if (grouped && requestedPartitions !== 1) {
+    const why = "its groups are in one order, so it has exactly one partition";
+    refuse(`partitions is invalid; the queue is grouped: ${why}, got ${requestedPartitions}`);
+  }
+}
+
+export function checkGroupsList({ pivot, limit }: GroupListRequest): void {
+  checkLimit(limit, limits.groupsListMax);
+  checkGroup(pivot);
+}
+
+export function checkGroupChange(change: GroupChange): void {
+  const { group, leasedMax = 0, rate = "", weight = 1 } = change;
+  checkGroup(group);
+  checkCount("leased max", leasedMax, limits.leasedMaxMax);
+  checkRate("rate", rate);
+  checkWhole("weight", weight);
+  if (weight < 1 || weight > limits.groupWeightMax) {
+    refuse(`weight is invalid; expected from 1 to ${limits.groupWeightMax}, got ${weight}`);
   }
 }
 
@@ -180,13 +217,27 @@ export function checkProduceItems(items: readonly ProduceItem[]): void {
   if (items.length === 0) refuse("items cannot be empty; at least one item is required");
   const max = limits.produceItemsMax;
   checkBatch("items", items.length, { name: "max_produce_batch_size", max });
-  for (const { uniqueKey, priority = 0 } of items) {
+  for (const item of items) {
+    const { uniqueKey, priority = 0, group } = item;
     if (!isPriority(priority)) refusePriority(items);
+    checkOwnSettings(item);
+    if (group) checkGroup(group);
     if (!uniqueKey) continue;
     checkLength("unique key", byteLength(uniqueKey), limits.uniqueKeyBytesMax);
     if (!uniqueKey.isWellFormed()) refuse("unique key is invalid; it is not well-formed Unicode");
   }
   checkHeaders(items);
+}
+
+/** The settings of an item; 0 = as the queue has it. */
+function checkOwnSettings({ maxAttempts = 0, leaseTimeoutMs = 0 }: OwnSettings): void {
+  checkCount("max attempts", maxAttempts, limits.maxAttemptsMax);
+  if (leaseTimeoutMs !== 0) checkTimeout("lease timeout", leaseTimeoutMs);
+}
+
+function checkGroup(group: string): void {
+  checkLength("group", byteLength(group), limits.groupBytesMax);
+  if (!group.isWellFormed()) refuse("group is invalid; it is not well-formed Unicode");
 }
 
 function checkHeaders(items: readonly Pick<ProduceItem, "headers">[]): void {
@@ -455,7 +506,9 @@ function checkPast({
   queue = "",
   attempts = 0,
   redriven = 0,
+  ...own
 }: Past): void {
+  checkOwnSettings(own);
   if (origin !== "") checkId(origin);
   checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
   checkLength("origin queue", byteLength(queue), limits.queueNameBytesMax);

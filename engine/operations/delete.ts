@@ -90,6 +90,7 @@ export function findOne(
 
 export function deleteOne(turn: Turn, found: Deletable): void {
   const { partition, item } = found;
-  if ("held" in found && found.held !== undefined) endLease(turn, partition, item.seq, found.held);
-  removeForGood(turn, partition, item);
+  const held = "held" in found ? found.held : undefined;
+  if (held !== undefined) endLease(turn, partition, item.seq, held);
+  removeForGood(turn, partition, held === undefined ? item : { ...item, holder: held.holder });
 }

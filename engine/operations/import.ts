@@ -6,7 +6,7 @@ import { expireDeadlineOf } from "../model/lifecycle.ts";
 import type { ListedItem, NewImport, PartitionSettings, Result } from "../model/messages.ts";
 import { slotFor } from "../model/priority.ts";
 import type { Partition } from "../state/partition.ts";
-import { append, hold, schedule, type Unplaced } from "../turn/item-transitions.ts";
+import { append, hold, holdInGroup, schedule, type Unplaced } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { FirstSeqs } from "./first-seqs.ts";
 import { listed } from "./list.ts";
@@ -127,6 +127,7 @@ function store(
   if (dueAt !== null) return schedule(turn, partition, unplaced, { dueAt, retried: false }).seq;
   const placed = append(turn, partition, unplaced);
   if (item.leaseDeadline !== null) {
+    holdInGroup(turn, placed);
     hold(turn, partition, [placed], { leaseDeadline: item.leaseDeadline });
   }
   return placed.seq;

@@ -3,11 +3,12 @@
 import type { Item } from "../../stores/item.ts";
 import type { Span } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
+import { assert } from "../model/assert.ts";
 import { type Failure, leaseOver } from "../model/errors.ts";
 import { type IdempotencyKey, keyTaken } from "../model/idempotency-key.ts";
 import { expire, hasExpired, oneMore } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
-import { carriedFields } from "../model/provenance.ts";
+import { carriedFields, rulesFor } from "../model/provenance.ts";
 import type { Partition } from "../state/partition.ts";
 import { payloadBytes } from "../state/payload.ts";
 import type { LeaseGrant, LogicalQueue, WaitingLease } from "../state/queue.ts";
@@ -133,28 +134,14 @@ export function shareOut(
   requests: readonly ServedLease[],
   { granted, gaps }: TakenItems,
 ): void {
-  const { changeSet } = turn;
   let start = 0;
   const holding = new LeaseWriter(turn, partition);
   for (const [index, count] of shares(requests, granted.length).entries()) {
     if (count === 0) continue;
     const { lease } = requests[index] as ServedLease;
-    const { clientId, leaseTimeoutMs } = lease.request;
-    const items = granted.slice(start, start + count);
-    const leaseDeadline = turn.now + (leaseTimeoutMs ?? partition.settings?.leaseTimeoutMs ?? 0);
-    const how = { leaseDeadline, client: clientId.slice(0, limits.holderNameMax) };
-    for (const item of items) {
-      if (gaps.has(start)) holding.end();
-      holding.take(item, how);
-      start += 1;
-    }
-    const seqs = items.map(({ seq }) => seq);
-    const { slot } = partition;
-    if (lease.key !== undefined) {
-      changeSet.receipts.set(lease.key.digest, receiptFor(lease.key, [slot, ...rangesOf(seqs)]));
-    }
-    const leased = items.map((item) => leasedItem(partition, item, leaseDeadline));
-    changeSet.granted.push({ lease, outcome: grantOf(turn, slot, leased), slot, seqs });
+    const from = start;
+    start += count;
+    holding.give(lease, granted.slice(from, start), (at) => gaps.has(from + at));
   }
   holding.end();
 }
@@ -243,7 +230,7 @@ function stillHeld(
 }
 
 /** Builds leases: consecutive items with the same deadline share one, even across clients. */
-class LeaseWriter {
+export class LeaseWriter {
   readonly #turn: Turn;
   readonly #partition: Partition;
   #items: Item[] = [];
@@ -255,7 +242,31 @@ class LeaseWriter {
     this.#partition = partition;
   }
 
-  take(
+  /** Grants a lease these items, at least one. `isGap`: an item does not follow the one before. */
+  give(lease: WaitingLease, items: readonly Item[], isGap: (at: number) => boolean): void {
+    const turn = this.#turn;
+    const partition = this.#partition;
+    const { settings } = partition;
+    assert(settings !== null, "items of a queue that is gone were to be leased");
+    const { clientId, leaseTimeoutMs } = lease.request;
+    const client = clientId.slice(0, limits.holderNameMax);
+    const leased = items.map((item, at) => {
+      if (isGap(at)) this.end();
+      const ms = leaseTimeoutMs ?? rulesFor(item.past, settings).leaseTimeoutMs;
+      const leaseDeadline = turn.now + ms;
+      this.#take(item, { leaseDeadline, client });
+      return leasedItem(partition, item, leaseDeadline);
+    });
+    const seqs = items.map(({ seq }) => seq);
+    const { slot } = partition;
+    const { changeSet } = turn;
+    if (lease.key !== undefined) {
+      changeSet.receipts.set(lease.key.digest, receiptFor(lease.key, [slot, ...rangesOf(seqs)]));
+    }
+    changeSet.granted.push({ lease, outcome: grantOf(turn, slot, leased), slot, seqs });
+  }
+
+  #take(
     item: Item,
     { leaseDeadline, client }: { readonly leaseDeadline: number; readonly client: string },
   ): void {
@@ -292,7 +303,7 @@ function countLeased({ changeSet, now }: Turn, slot: number, items: readonly Ite
 }
 
 /** How many of `count` items each request gets. */
-function shares(requests: readonly ServedLease[], count: number): number[] {
+export function shares(requests: readonly ServedLease[], count: number): number[] {
   if (wantedBy(requests) <= count) return requests.map(({ batchSize }) => batchSize);
   const given = requests.map(() => 0);
   let left = count;

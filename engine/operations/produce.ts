@@ -6,6 +6,7 @@ import {
   deletedFailure,
   type Failure,
   failure,
+  groupFull,
   lateProduce,
   pausedProduce,
   queueFull,
@@ -15,6 +16,8 @@ import { expireDeadlineOf } from "../model/lifecycle.ts";
 import type { DescribedItem, NewItem } from "../model/messages.ts";
 import { done, type Result } from "../model/messages.ts";
 import { slotFor } from "../model/priority.ts";
+import { readPast } from "../model/provenance.ts";
+import { noOthers } from "../state/group.ts";
 import { isTaken, isUnique, planUniques, takeKey } from "../state/unique.ts";
 import { append, appendTexts, schedule, type Unplaced } from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
@@ -24,6 +27,11 @@ import { answering, type Numbered, type Operation } from "./operation.ts";
 const notUnique = failure(
   "malformed",
   "unique key is invalid; the queue has no unique_for, so its items cannot have one",
+);
+
+const notGrouped = failure(
+  "malformed",
+  "group is invalid; the queue is not grouped, so its items cannot have one",
 );
 
 export interface Produce {
@@ -100,10 +108,17 @@ export function refusalOf({ memory }: Turn, { queueId, items }: Addition): Failu
   if (queue === undefined) return deletedFailure;
   const { pause, uniqueForMs } = queue.definition;
   if (pause?.produce === true) return pausedProduce(pause);
-  return uniqueForMs === undefined && items.some(isUnique) ? notUnique : null;
+  if (uniqueForMs === undefined && items.some(isUnique)) return notUnique;
+  return !queue.definition.grouped && items.some((item) => groupIn(item) !== "")
+    ? notGrouped
+    : null;
 }
 
-/** Refuses items that would exceed the `waiting_max` of their queue. */
+function groupIn(item: NewItem): string {
+  return isText(item) || item.past === "" ? "" : (readPast(item.past).group ?? "");
+}
+
+/** Refuses items that would exceed the `waiting_max` of their queue, or that of its groups. */
 export function fullQueue(
   turn: Turn,
   queueId: number,
@@ -111,9 +126,10 @@ export function fullQueue(
 ): Failure | null {
   const queue = turn.memory.rules.queueOf(queueId);
   if (queue === undefined) return null;
-  const { waitingMax: max, uniqueForMs = 0 } = queue.definition;
-  if (max === undefined) return null;
+  const { waitingMax: max, groupWaitingMax, uniqueForMs = 0 } = queue.definition;
+  if (max === undefined && groupWaitingMax === undefined) return null;
   const seen = new Set<string>();
+  const byGroup = new Map<string, number>();
   let added = 0;
   for (const item of additions.flatMap(({ items }) => items)) {
     if (isUnique(item)) {
@@ -121,7 +137,19 @@ export function fullQueue(
       seen.add(item.unique);
     }
     added += 1;
+    const group = groupIn(item);
+    byGroup.set(group, (byGroup.get(group) ?? 0) + 1);
   }
+  if (groupWaitingMax !== undefined) {
+    const groups = turn.memory.groupsAt(queue.place(0).slot);
+    for (const [name, count] of byGroup) {
+      const { waiting = 0, others } = groups.find(name) ?? {};
+      const { scheduled, retried } = others ?? noOthers;
+      const counts = { waiting: waiting + scheduled + retried, added: count, max: groupWaitingMax };
+      if (counts.waiting + count > groupWaitingMax) return groupFull(name, counts);
+    }
+  }
+  if (max === undefined) return null;
   let waiting = 0;
   for (const partition of queue.slots.flatMap((slot) => turn.memory.partitionsAt(slot))) {
     waiting += partition.readyCount + partition.asideCount;
@@ -203,7 +231,9 @@ export function dueAtOf(item: NewItem, now: number): number | null {
 }
 
 export function entering(item: NewItem, createdAt: number, expireDeadline: number): Unplaced {
-  const { kind, encoding, reference, headers, payload } = isText(item) ? textAlone(item) : item;
+  const { kind, encoding, reference, headers, past, payload } = isText(item)
+    ? textAlone(item)
+    : item;
   return {
     createdAt,
     expireDeadline,
@@ -213,11 +243,11 @@ export function entering(item: NewItem, createdAt: number, expireDeadline: numbe
     reference,
     sourceId: "",
     headers,
-    past: "",
+    past,
     payload,
   };
 }
 
 function textAlone(payload: string): Omit<DescribedItem, "priority" | "enqueueAt" | "unique"> {
-  return { kind: "", encoding: "", reference: "", headers: "", payload };
+  return { kind: "", encoding: "", reference: "", headers: "", past: "", payload };
 }

@@ -8,6 +8,7 @@ import type { IdempotencyKey } from "../model/idempotency-key.ts";
 import { oneMore, reject, retry as retryFate } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import { done, type Result } from "../model/messages.ts";
+import { rulesFor } from "../model/provenance.ts";
 import { type Backoff, backoffMs } from "../model/retry-backoff.ts";
 import { endLease, move } from "../turn/item-transitions.ts";
 import { type Batch, findMovable, type HeldItem, planHeld } from "../turn/leased-items.ts";
@@ -94,7 +95,8 @@ export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[
     const partition = memory.partition(item.slot);
     endLease(turn, partition, item.seq, item);
     const dueAt = dueAtOf(when, item, { backoff: settings.backoff, now });
-    const fate = dead ? reject(item) : retryFate(item, settings, now, dueAt);
+    const rules = rulesFor(item.past, settings);
+    const fate = dead ? reject(item) : retryFate(item, rules, now, dueAt);
     move(turn, partition, item, { fate, what: "retried", ...(reason && { reason }) });
   }
   turn.changeSet.count(asked.slot, "retried", found.length);

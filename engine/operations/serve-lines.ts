@@ -9,6 +9,7 @@ import type { LogicalQueue, WaitingLease } from "../state/queue.ts";
 import { receiptOf, refusedKey } from "../turn/idempotency.ts";
 import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
 import { grantAgain, planGrant, type ServedLease, shareOut, takeHead, wantedBy } from "./lease.ts";
+import { groupsOf, planGroups, serveGroups } from "./serve-groups.ts";
 
 /** Reads the heads of partitions that will serve a lease, and earlier grants of repeated leases. */
 export function planLeases(planner: ReadPlanner): void {
@@ -22,6 +23,10 @@ export function planLeases(planner: ReadPlanner): void {
     // The next turn serves the remaining queues.
     if (itemsMax <= 0) break;
     const waiting = inTime(queue, machineNow);
+    if (queue.definition.grouped) {
+      itemsMax -= planGroups(planner, queue, { waiting, itemsMax });
+      continue;
+    }
     const { isFlat } = queue.levels;
     const lender = isFlat ? new FlatLender(queue) : lanesOf(queue, planner, () => true);
     const served = share(queue, waiting, lender, { now, itemsMax });
@@ -56,6 +61,30 @@ export function grantLeases(turn: Turn): void {
   // Queues without an offer come first here, so that the next turn serves them first.
   for (const queue of queues) if (!offers.has(queue)) serve(turn, queue, noLanes);
   for (const [queue, lanes] of offers) serve(turn, queue, lanes);
+}
+
+function serve(turn: Turn, queue: LogicalQueue, lanes: Lanes): void {
+  const { changeSet, lines, now } = turn;
+  if (queue.line.size === 0) return;
+  if (changeSet.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
+  const allowed = queue.itemsAllowed(now);
+  const before = changeSet.granted.length;
+  const groups = queue.definition.grouped ? groupsOf(turn, queue) : null;
+  const granted =
+    groups === null
+      ? serveLanes(turn, queue, lanes)
+      : serveGroups(turn, queue, { leases: servable(turn, queue), allowed });
+  const served = new Set(changeSet.granted.slice(before).map(({ lease }) => lease));
+  if (allowed - granted <= 0) {
+    lines.rest(queue);
+    return;
+  }
+  // After a grant the next turn may begin during the sync; otherwise it waits for the answers.
+  const wanted = granted > 0 ? turn.limits.secondTurnWeightMin : 1;
+  const mayFind = (priorityMin: number): boolean => groups?.hasOpen(priorityMin) ?? true;
+  const left = askedOf(queue, { served, machineNow: turn.machineNow, wanted, mayFind });
+  if (left > 0) lines.ready(queue, granted > 0 ? left : 0);
+  else if (groups !== null) lines.rest(queue, groups.openAt);
 }
 
 type Lender = Pick<Lanes, "lend">;
@@ -179,7 +208,7 @@ function offersOf(turn: Turn): Map<LogicalQueue, Lanes> {
   ]);
   for (const slot of [...slots].sort((a, b) => a - b)) {
     const queue = memory.rules.ownerAt(slot)?.queue;
-    if (queue === undefined || queue.line.size === 0) continue;
+    if (queue === undefined || queue.line.size === 0 || queue.definition.grouped) continue;
     if (!queue.levels.isFlat) {
       offers.getOrInsertComputed(queue, () => lanesOf(queue, turn, isRead));
       continue;
@@ -204,12 +233,9 @@ function observeHead({ readResult, changeSet }: Turn, partition: Partition): voi
   if (first?.damaged === false) partition.readyMarks.observe(first.seq, first.queuedAt);
 }
 
-function serve(turn: Turn, queue: LogicalQueue, lanes: Lanes): void {
-  const { changeSet, lines, memory, now } = turn;
-  if (queue.line.size === 0) return;
-  if (changeSet.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
-  const allowed = queue.itemsAllowed(now);
-  const before = changeSet.granted.length;
+/** Returns how many items it has granted. */
+function serveLanes(turn: Turn, queue: LogicalQueue, lanes: Lanes): number {
+  const { changeSet, memory, now } = turn;
   let granted = 0;
   const bounds = { now, itemsMax: turn.limits.turnWeightMax };
   const { isFlat } = queue.levels;
@@ -230,15 +256,7 @@ function serve(turn: Turn, queue: LogicalQueue, lanes: Lanes): void {
     queue.levels.at(partition.priority).update(number, { ready: 0 });
     changeSet.touched.add(partition);
   }
-  const served = new Set(changeSet.granted.slice(before).map(({ lease }) => lease));
-  if (allowed - granted <= 0) {
-    lines.rest(queue);
-    return;
-  }
-  // After a grant the next turn may begin during the sync; otherwise it waits for the answers.
-  const wanted = granted > 0 ? turn.limits.secondTurnWeightMin : 1;
-  const left = askedOf(queue, { served, machineNow: turn.machineNow, wanted });
-  if (left > 0) lines.ready(queue, granted > 0 ? left : 0);
+  return granted;
 }
 
 /** The lowest priority that one of the leases takes. */
@@ -253,15 +271,17 @@ function askedOf(
     served,
     machineNow,
     wanted,
+    mayFind,
   }: {
     readonly served: ReadonlySet<WaitingLease>;
     readonly machineNow: number;
     readonly wanted: number;
+    readonly mayFind: (priorityMin: number) => boolean;
   },
 ): number {
   let asked = 0;
   for (const lease of inTime(queue, machineNow)) {
-    if (served.has(lease)) continue;
+    if (served.has(lease) || !mayFind(lease.request.priorityMin ?? 0)) continue;
     asked += lease.request.batchSize;
     if (asked >= wanted) break;
   }

@@ -63,9 +63,9 @@ export function receiveOne(context: StepContext, item: OutboundItem, sourceShard
   const partition = memory.partition(home);
   const { settings } = partition;
   assert(settings !== null, "an item is received for a partition without a queue");
+  const what = arrivalEvent(item.past);
   // Dead and redriven items were produced elsewhere.
-  const isNew = item.sourceId === "" && item.past === "";
-  changeSet.count(home, isNew ? "produced" : "arrived");
+  changeSet.count(home, what === "produced" ? "produced" : "arrived");
   const isLater = queuedAt > item.createdAt && queuedAt > now;
   const expireDeadline = expireDeadlineOf(settings, queuedAt);
   const unplaced = { ...given, createdAt: stamp, expireDeadline };
@@ -75,5 +75,5 @@ export function receiveOne(context: StepContext, item: OutboundItem, sourceShard
   // Updates the queue's counts, so that the next item may go to another partition.
   memory.updateLoad(partition);
   const from = { shard: sourceShard, slot: 0, seq: item.outboundSeq };
-  changeSet.history?.add({ slot: into, seq, what: arrivalEvent(item.past), by: "", from });
+  changeSet.history?.add({ slot: into, seq, what, by: "", from });
 }

@@ -18,6 +18,7 @@ import {
 } from "../../stores/store.ts";
 import { beforeGrouped, type GroupedKey, type Page } from "../../stores/transfer.ts";
 import type { Clock } from "../model/clock.ts";
+import { groupKey, groupSettingsIn, groupSlotIn } from "../model/group-settings.ts";
 import { limits } from "../model/limits.ts";
 import { shardOf } from "../model/placement.ts";
 import type { Random } from "../model/random.ts";
@@ -238,7 +239,9 @@ class ReshardRun {
       at = page.next;
     }
     await this.#groups(source);
-    await this.#tasks(source, image.tasks);
+    const isTask = ({ taskId }: StoredTask): boolean => groupSlotIn(taskId) === null;
+    await this.#tasks(source, image.tasks.filter(isTask));
+    await this.#groupSettings(source, image.tasks);
     for (let after: number | null = 0; after !== null; ) {
       const page = await opened.transfer.quarantined(after, limits.reshardPageSetAside);
       const elsewhere = Math.min(source, this.targets.length - 1);
@@ -286,6 +289,17 @@ class ReshardRun {
       for (const piece of piecesOf(some)) {
         await this.#commit(shard, changes(piece.map(({ row }) => row)));
       }
+    }
+  }
+
+  /** The settings of groups, which are stored beside the tasks. */
+  async #groupSettings(source: number, stored: readonly StoredTask[]): Promise<void> {
+    for (const { taskId, text } of stored) {
+      const slot = groupSlotIn(taskId);
+      const place = slot === null ? null : this.#placeOf(source, slot);
+      if (place === null) continue;
+      const { group } = groupSettingsIn(text);
+      await this.#commit(place.shard, { tasks: [{ taskId: groupKey(place.slot, group), text }] });
     }
   }
 

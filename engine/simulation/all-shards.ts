@@ -38,6 +38,7 @@ const byField = {
     ...(["produce", "lease", "complete", "retry", "extend", "release", "importItems"] as const),
     ...(["pause", "clients", "clear", "listItems", "listScheduled", "deleteItems"] as const),
     ...(["cancelItems", "findItems", "summarizeItems", "redrive", "repair"] as const),
+    ...(["listGroups", "setGroup"] as const),
   ],
   name: ["createQueue", "updateQueue", "deleteQueue"],
 } as const;
@@ -140,7 +141,7 @@ function isUnknown(cause: unknown): boolean {
 }
 
 function fullest(all: readonly ItemExplained[]): ItemExplained {
-  // Only the shard that has the partition of the id knows it.
+  // Only the shard that issued the id knows it, or all shards with the epochs of an earlier shard.
   const weight = ({ item, history, historySince }: ItemExplained): number =>
     (item === null ? 0 : 4) + (history.length > 0 ? 2 : 0) + (historySince === null ? 0 : 1);
   return all.reduce((best, one) => (weight(one) > weight(best) ? one : best));

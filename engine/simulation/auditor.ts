@@ -33,6 +33,7 @@ import {
   mayBeAbsent,
   mayHaveDied,
   type ProduceCall,
+  settingsIn,
   type TaskCall,
   type TaskPlan,
   type Tracked,
@@ -587,7 +588,7 @@ export class Auditor {
       if (leased.priority < call.priorityMin) {
         throw new Violation("I24", `a lease from ${call.priorityMin} on got ${leased.priority}`);
       }
-      const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
+      const at = this.#grantedAt(leased, place, leaseTimeoutMs);
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
       }
@@ -612,8 +613,17 @@ export class Auditor {
     this.#checkLeasedMax(place, now);
     const [first] = items;
     if (first === undefined || place.leaseRate === "" || replayed) return;
-    const at = first.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
+    const at = this.#grantedAt(first, place, leaseTimeoutMs);
     this.#checkLeaseRate(place, { at, count: items.length });
+  }
+
+  #grantedAt(
+    { payload, leaseDeadline }: LeasedItem,
+    place: QueueParameters,
+    leaseTimeoutMs: number | null,
+  ): number {
+    const own = settingsIn(place, this.itemOf(payload)).leaseTimeoutMs;
+    return leaseDeadline - (leaseTimeoutMs ?? own);
   }
 
   #checkLeasedMax({ name, leasedMax }: QueueParameters, now: number): void {
@@ -773,7 +783,9 @@ export class Auditor {
       leased.encoding === item.encoding &&
       leased.reference === item.reference &&
       leased.priority === item.priority &&
-      leased.headers?.["of"] === item.headers?.["of"];
+      leased.headers?.["of"] === item.headers?.["of"] &&
+      (leased.past?.maxAttempts ?? 0) === item.maxAttempts &&
+      (leased.past?.leaseTimeoutMs ?? 0) === item.leaseTimeoutMs;
     if (!same) throw new Violation("I10", `${item.key} is not what was produced`);
   }
 
@@ -843,7 +855,7 @@ export class Auditor {
       throw new Violation("I6", `${item.key} is in the dead queue without a reason`);
     }
     const { grant } = item;
-    const { maxAttempts } = item.place;
+    const { maxAttempts } = settingsIn(item.place, item);
     if (maxAttempts > 0 && item.attempts >= maxAttempts && grant !== null && !grant.isOver) {
       this.#situations.reached("the lease of a last attempt lapses");
     }
@@ -906,7 +918,7 @@ export class Auditor {
   }
 
   #checkAttempts(item: Tracked, attempts: number): void {
-    const { maxAttempts } = item.place;
+    const { maxAttempts } = settingsIn(item.place, item);
     // Another node may have released it, but not answered yet.
     const mayBeReleased = item.mayBeReleased || (this.#hasNodes && item.open > 0);
     // A client can release a lease that the database has lost.
@@ -1024,6 +1036,16 @@ export class Auditor {
     return { grants, verb, partition, ids, items, begun, begunAt: now, how, leaseTimeoutMs };
   }
 
+  /** Those whose leases last as long as the first's: the reply of an extend has one deadline. */
+  likeFirst(ids: readonly string[]): string[] {
+    const msOf = (id = ""): number | undefined => {
+      const item = this.#ids.get(id);
+      return item && settingsIn(item.place, item).leaseTimeoutMs;
+    };
+    const ms = msOf(ids[0]);
+    return ids.filter((id) => msOf(id) === ms);
+  }
+
   /** An extend ended; if it succeeded, its `leaseDeadline` is checked. */
   extendEnded(call: FinishCall, ending: Ending<Extended> | null, answered: Answered): void {
     this.finishEnded(call, ending, answered);
@@ -1037,7 +1059,9 @@ export class Auditor {
     deadline: number,
     { now, wasLost }: Answered,
   ): void {
-    const ms = leaseTimeoutMs ?? items[0]?.place.leaseTimeoutMs ?? 0;
+    const [first] = items;
+    const own = first === undefined ? 0 : settingsIn(first.place, first).leaseTimeoutMs;
+    const ms = leaseTimeoutMs ?? own;
     // The clock may have been set back since the call was first sent.
     if (!wasLost && deadline < begunAt + ms) {
       throw new Violation("I2", `an extend at ${now} by ${ms} returned ${deadline}`);
@@ -1151,6 +1175,7 @@ export class Auditor {
     { begunAt, now }: { readonly begunAt: number; readonly now: number },
   ): void {
     const { grant, place } = item;
+    const { maxAttempts } = settingsIn(place, item);
     if (grant !== null) grant.isOver = true;
     item.reason = how?.reason ?? item.reason;
     item.mayBeReasons.clear();
@@ -1159,7 +1184,7 @@ export class Auditor {
       throw new Violation("I3", `${item.key} was given up without a dead queue`);
     }
     if (how?.dead === true) item.rejected = "yes";
-    else if (place.maxAttempts > 0 && item.attempts >= place.maxAttempts) {
+    else if (maxAttempts > 0 && item.attempts >= maxAttempts) {
       item.rejected = "yes";
       this.#situations.reached("a retry of the last attempt");
     } else if (how !== undefined && !isConcerned(item, "promote")) {

@@ -24,9 +24,9 @@ function stateOf({ isLeased, enqueueAt }: StoredItem): ItemState {
 }
 
 /** The value by which an item is summarized. The reasons of a world are `why` and an id, or none. */
-function valueBy({ kind, past = {} }: StoredItem, by: SummaryField): string {
+function valueBy({ kind, group = "", past = {} }: StoredItem, by: SummaryField): string {
   const { reason = "", death = "", queue = "" } = past;
-  const values = { kind, death, originQueue: queue };
+  const values = { kind, death, group, originQueue: queue };
   return by === "reason" ? reason.replace(/^why .*/, "why <id>") : values[by];
 }
 

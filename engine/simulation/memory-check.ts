@@ -6,6 +6,7 @@ import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
 import { noReads, type Read, type Store } from "../../stores/store.ts";
 import { limits } from "../model/limits.ts";
+import { noOthers } from "../state/group.ts";
 import { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import { Violation } from "./auditor.ts";
@@ -65,6 +66,7 @@ function checkInstants(
 
 function textOf(shard: number, memory: Memory): string {
   const lines: string[] = [];
+  const groupLines: string[] = [];
   for (const slot of [...memory.partitions.keys()].sort((a, b) => a - b)) {
     const partition = memory.partition(slot);
     const { itemCount, held, scheduledCount, retriedCount, nextSeq } = partition;
@@ -87,7 +89,17 @@ function textOf(shard: number, memory: Memory): string {
       `  held ${runs.join(" ")} in ${heldCounts.join(" ")}`,
     );
   }
+  for (const [slot, groups] of memory.groups) {
+    for (const { name, waiting, leased, others } of groups.all) {
+      const { scheduled, retried, away } = others ?? noOthers;
+      groupLines.push(
+        `group ${slot} ${name}: ${waiting} ${leased} ${scheduled} ${retried} ${away}`,
+      );
+    }
+    for (const own of groups.settings.values()) groupLines.push(`${slot} ${JSON.stringify(own)}`);
+  }
   lines.push(
+    ...groupLines.sort(),
     `outbox ${outboxOf(memory)}, last ${memory.outbox.seqLast}`,
     // Without the shard itself: its entry is the last item sent, which `last` contains.
     `inbound ${[...memory.inbound]

@@ -47,6 +47,8 @@ export interface Parameters {
   readonly hasSearches: boolean;
   /** Items have priorities, and some leases ask for a least one. */
   readonly hasPriorities?: true;
+  /** Some items have their own limit of attempts, lease timeout, or both. */
+  readonly hasOwnSettings?: true;
   /** Items have only a text and a due time. */
   readonly isPlain?: boolean;
   /** Calls have idempotency keys and are repeated. */
@@ -104,6 +106,14 @@ export function priorityMinOf(clientId: string, { hasPriorities }: Parameters): 
   return hasPriorities && /[258]$/.test(clientId) ? 5 : 0;
 }
 
+/** The settings of an item by its number; 0 = none. */
+export function ownSettings(number: number) {
+  return {
+    maxAttempts: [0, 1, 0, 4, 2][number % 5] ?? 0,
+    leaseTimeoutMs: [0, second, 0, 30 * second][number % 4] ?? 0,
+  };
+}
+
 export const second = 1_000;
 export const minute = 60 * second;
 export const hour = 60 * minute;
@@ -147,6 +157,7 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
     ...resharded,
+    ...(seed % 5 === 2 && { hasOwnSettings: true }),
     isPlain: seed % 7 === 6 && !crowded.hasSearches,
     syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5),
     bounds: { ...resharded.bounds, secondTurnWeightMin },

@@ -1,7 +1,7 @@
 // The auditor's knowledge of one produced item. It comes only from calls and their answers, never
 // from inside the engine.
 
-import type { ItemState, ProduceItem, TaskAction } from "../model/api.ts";
+import type { ImportItem, ItemState, ProduceItem, TaskAction } from "../model/api.ts";
 import type { Headers } from "../model/headers.ts";
 import type { QueueParameters } from "./parameters.ts";
 import type { Period } from "./pauses.ts";
@@ -19,6 +19,9 @@ export interface ItemText {
   /** `""` = none. */
   readonly uniqueKey: string;
   readonly priority: number;
+  /** Its own settings; 0 = the queue's. */
+  readonly maxAttempts: number;
+  readonly leaseTimeoutMs: number;
   readonly headers: Headers | undefined;
 }
 
@@ -29,6 +32,13 @@ export function handedIn({ payload, asBytes, key: _, headers, ...text }: ItemTex
     payload: asBytes ? new TextEncoder().encode(payload) : payload,
     ...(headers && { headers }),
   };
+}
+
+/** The item in the form of an import. */
+export function imported(text: ItemText): ImportItem {
+  const { maxAttempts, leaseTimeoutMs } = text;
+  const past = { ...(maxAttempts && { maxAttempts }), ...(leaseTimeoutMs && { leaseTimeoutMs }) };
+  return { ...handedIn(text), past };
 }
 
 export interface ProduceCall {
@@ -186,6 +196,18 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
   };
 }
 
+/** The settings that apply to an item in a queue: its own, except in a dead queue. */
+export function settingsIn(
+  queue: QueueParameters,
+  item: Tracked | undefined,
+): Pick<ItemText, "maxAttempts" | "leaseTimeoutMs"> {
+  if (item === undefined || queue.name !== item.produce.queue) return queue;
+  return {
+    maxAttempts: item.maxAttempts || queue.maxAttempts,
+    leaseTimeoutMs: item.leaseTimeoutMs || queue.leaseTimeoutMs,
+  };
+}
+
 /** It was reported as ended, but may be there. */
 export function comeBack(item: Tracked): void {
   item.end = null;
@@ -225,11 +247,12 @@ export function mayHaveDied(item: Tracked, now: number, faults: number): boolean
   const enqueueAt = item.redriven > 0 ? null : item.enqueueAt;
   const available = Math.max(produce.begunAt, enqueueAt ?? 0);
   if (available + place.expireTimeoutMs <= now) return true;
-  if (place.maxAttempts === 0) return false;
+  const { maxAttempts } = settingsIn(place, item);
+  if (maxAttempts === 0) return false;
   const lost = faults - item.faultsSeen;
   const mayBeBack = item.mayBeRetried || isConcerned(item, "retry");
   const isOver = grant === null || grant.isOver || mayBeBack || grant.deadline <= now;
-  return item.attempts + lost >= place.maxAttempts && (isOver || lost > 0);
+  return item.attempts + lost >= maxAttempts && (isOver || lost > 0);
 }
 
 /** Its absence does not show that its call had no effect. */

@@ -22,13 +22,21 @@ import type { StoreControl } from "./faulty-store.ts";
 import { Histories } from "./histories.ts";
 import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
-import { day, minute, type Parameters, parametersOf, priorityMinOf, second } from "./parameters.ts";
+import {
+  day,
+  minute,
+  ownSettings,
+  type Parameters,
+  parametersOf,
+  priorityMinOf,
+  second,
+} from "./parameters.ts";
 import type { Sides } from "./pauses.ts";
 import { answeredWithinMs, type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
 import { TaskCalls } from "./task-calls.ts";
-import { handedIn, type ItemText } from "./tracked.ts";
+import { handedIn, type ItemText, imported } from "./tracked.ts";
 import { Transacts } from "./transacts.ts";
 import { Watch } from "./watch.ts";
 import type { DrainSteps } from "./world-parts.ts";
@@ -537,7 +545,7 @@ export class World {
     const texts = Array.from({ length: count }, () => this.#text(false));
     const call = this.auditor.produceBegun(queue, texts, this.earliest);
     const partition = this.#chance.below(partitions);
-    const request = { queue, partition, items: texts.map(handedIn) };
+    const request = { queue, partition, items: texts.map(imported) };
     this.log(`import ${count} to ${queue}/${partition} from ${texts[0]?.key}`);
     this.#repeatable({
       what: "import",
@@ -580,6 +588,7 @@ export class World {
       uniqueKey,
       // Not by chance, so that worlds without priorities stay as they are.
       priority: this.parameters.hasPriorities ? ([0, 5, 0, 9, 4, 5][this.#keys % 6] ?? 0) : 0,
+      ...ownSettings(this.parameters.hasOwnSettings ? this.#keys : 0),
       headers: this.#keys % 3 === 0 ? { of: key } : undefined,
     };
     if (!this.parameters.isPlain) return text;
@@ -588,6 +597,7 @@ export class World {
       ...{ kind: "", encoding: "", reference: "" },
       asBytes: false,
       headers: undefined,
+      ...ownSettings(0),
     };
   }
 
@@ -779,9 +789,10 @@ export class World {
     const held = this.#chance.maybe(this.#heldLeases);
     if (held === undefined) return;
     const { queue, partition } = held;
-    const ids = this.#chance.hits(500) ? [...held.ids] : this.#chance.some(held.ids);
-    if (ids.length === 0) return;
+    const some = this.#chance.hits(500) ? [...held.ids] : this.#chance.some(held.ids);
+    if (some.length === 0) return;
     const leaseTimeoutMs = this.#leaseTimeout();
+    const ids = leaseTimeoutMs === null ? this.auditor.likeFirst(some) : some;
     const where = { partition, ids };
     const call = this.auditor.finishBegun("extend", where, this.earliest, { leaseTimeoutMs });
     const request = { queue, partition, ids, leaseTimeoutMs };

@@ -25,6 +25,7 @@ import {
   checkLookupName,
   checkQueueName,
   checkQueueSettings,
+  refuse,
   unknownQueue,
 } from "../model/validate.ts";
 import type { Claim, QueueReference, ReferenceChange, Standing } from "../relay/other-shard.ts";
@@ -319,6 +320,7 @@ export class Catalog implements QueueRules {
     if (!isSame) this.#checkDeadQueue(settings, isShown);
     checkQueueSettings(settings);
     checkUniqueFor(queue, settings);
+    checkGrouped(queue, settings);
     const updatedAt = laterThan(queue, now);
     const definition = { ...definitionOf(settings), ...(pause && { pause }), createdAt, updatedAt };
     const wanted = settings.requestedPartitions;
@@ -439,6 +441,11 @@ export class Catalog implements QueueRules {
     const uniques = uniqueForMs !== undefined && { uniqueForMs };
     const backoff = parseBackoff(queue.definition.retryBackoff ?? "");
     const named = { slot: place.slot, queue: queue.definition.name, owner: queue.owner };
+    const { grouped, groupOrder, groupOnDead } = queue.definition;
+    const isStrict = groupOrder === "strict";
+    const groups = grouped === true && {
+      groups: { isStrict, isBlockedByDead: groupOnDead === "block" },
+    };
     return {
       ...named,
       ...rules,
@@ -446,6 +453,7 @@ export class Catalog implements QueueRules {
       ...(pause && { pause }),
       ...uniques,
       ...(backoff && { backoff }),
+      ...groups,
     };
   }
 
@@ -537,7 +545,8 @@ function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt
   const uniqueText = uniqueForMs === pending ? pendingText : formatDuration(uniqueForMs);
   const { uniqueForText = uniqueText } = settings;
   const uniques = uniqueForMs > 0 && { uniqueForMs, uniqueForText };
-  const rules = { ...counts, ...max, ...rate, ...backoff, ...uniques, ...agingOf(settings) };
+  const limited = { ...counts, ...max, ...rate, ...backoff, ...uniques };
+  const rules = { ...limited, ...agingOf(settings), ...groupsOf(settings) };
   return { name, deadQueue, reference, ...timeouts, ...rules };
 }
 
@@ -549,6 +558,27 @@ function checkUniqueFor(queue: LogicalQueue, { name, uniqueForMs }: QueueSetting
   const why = `unique_for of '${name}' can change from or to 'pending' only while it holds no items`;
   const text = `queue is not empty; ${why}; let them finish, or clear the queue`;
   throw QueueError.from(failure("queue_not_empty", text));
+}
+
+/** The index of groups has all items of a queue or none, also those that are on their way to it. */
+function checkGrouped({ definition }: LogicalQueue, { name, grouped }: QueueSettings): void {
+  if (Boolean(grouped) === Boolean(definition.grouped)) return;
+  const how = definition.grouped ? "with" : "without";
+  refuse(`grouped is invalid; '${name}' was created ${how} groups, which cannot change`);
+}
+
+function groupsOf(settings: QueueSettings) {
+  const { groupLeasedMax = 0, groupRate = "", groupWaitingMax = 0 } = settings;
+  const { groupOrder, groupOnDead } = settings;
+  if (!settings.grouped) return {};
+  return {
+    grouped: true as const,
+    ...(groupLeasedMax > 0 && { groupLeasedMax }),
+    ...(groupRate !== "" && { groupRate }),
+    ...(groupWaitingMax > 0 && { groupWaitingMax }),
+    ...(groupOrder === "strict" && { groupOrder }),
+    ...(groupOnDead === "block" && { groupOnDead }),
+  };
 }
 
 function agingOf({ priorityAgingMs, priorityAgingText }: QueueSettings) {

@@ -16,6 +16,11 @@ export class Levels {
     return [...this.#byPriority.keys()];
   }
 
+  /** Whether no item of the queue has had a priority. */
+  get isPlain(): boolean {
+    return this.#byPriority.size === 1;
+  }
+
   /** Whether only items of priority 0 are ready, so that the partitions alone are compared. */
   get isFlat(): boolean {
     return this.highestReady <= 0;

@@ -118,9 +118,9 @@ export class Lines {
     this.#asked += asked;
   }
 
-  /** Serves the line again when its rate limit allows more items. */
-  rest(queue: LogicalQueue): void {
-    const at = queue.leaseLimiter.moreAt ?? Number.POSITIVE_INFINITY;
+  /** Serves the line again when its rate limit allows more items, or at `openAt`. */
+  rest(queue: LogicalQueue, openAt = Number.POSITIVE_INFINITY): void {
+    const at = Math.min(queue.leaseLimiter.moreAt ?? Number.POSITIVE_INFINITY, openAt);
     if ((this.#wakeAt.get(queue) ?? Number.POSITIVE_INFINITY) <= at) return;
     this.#wakeAt.set(queue, at);
     this.#wakes.push({ at, queue });

@@ -13,13 +13,16 @@ import {
 } from "../../stores/store.ts";
 import { assert } from "../model/assert.ts";
 import type { Epochs } from "../model/epochs.ts";
+import { groupSettingsIn, groupSlotIn } from "../model/group-settings.ts";
 import { Heap } from "../model/heap.ts";
 import type { Passed } from "../model/messages.ts";
-import { priorities, slotFor } from "../model/priority.ts";
+import { partitionSlot, priorities, slotFor } from "../model/priority.ts";
+import { groupIn } from "../model/provenance.ts";
 import type { Random } from "../model/random.ts";
 import { arrivedKey, Outbox } from "../relay/outbox.ts";
 import type { ChangeSet } from "../turn/change-set.ts";
 import { epochsIn } from "../turn/label.ts";
+import { Groups } from "./groups.ts";
 import { byLapse, type LeasedFields, type LeaseRange, Partition } from "./partition.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { QueueRules } from "./queue-rules.ts";
@@ -111,6 +114,9 @@ export class Memory {
   /** The stored progress of tasks, by task id. */
   readonly tasks: Map<string, string>;
   readonly receipts: Receipts;
+  /** By the own slot of the partition, for queues that are grouped. */
+  readonly groups = new Map<number, Groups>();
+  #rankLast = 0;
   lastTurn: TurnRecord;
 
   private constructor(
@@ -139,6 +145,7 @@ export class Memory {
       const before = former?.headsBefore.get(slot) ?? former?.partitions.get(slot)?.head ?? 0;
       partition.head = Math.max(partition.clearReadyBelow, before);
     }
+    this.#loadGroups(image);
     for (const { sourceShard, outboundSeq } of image.inbound) {
       if (sourceShard < 0) this.arrived.set(arrivedKey(sourceShard), outboundSeq);
       else this.inbound.set(sourceShard, outboundSeq);
@@ -151,6 +158,11 @@ export class Memory {
         const before = former?.partitions.get(lease.slot)?.held;
         const holders = held.map(({ seq }) => before?.get(seq)?.holder ?? "");
         this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes, holders });
+        for (const { past, attempts } of held) {
+          const grouped = groupIn(past);
+          if (grouped === null) continue;
+          this.groupsAt(lease.slot).lease(grouped.group, { rank: grouped.rank, attempts }, 0);
+        }
       }
     }
   }
@@ -183,6 +195,34 @@ export class Memory {
       const others = left.get(partition) ?? partition.asideCount;
       if (others > 0) partition.dueTimes.add(last === undefined ? 0 : wakeAt(last), others);
     }
+  }
+
+  #loadGroups({ groups, tasks }: Image): void {
+    for (const count of groups) {
+      this.groupsAt(count.partition).load(count);
+      this.#rankLast = Math.max(this.#rankLast, count.rankLast);
+    }
+    for (const { taskId, text } of tasks) {
+      const slot = groupSlotIn(taskId);
+      if (slot === null) continue;
+      const settings = groupSettingsIn(text);
+      this.groupsAt(slot).settings.set(settings.group, settings);
+    }
+  }
+
+  /** The groups of the partition that has the slot, whose queue is grouped. */
+  groupsAt(slot: number): Groups {
+    const own = partitionSlot(slot);
+    return this.groups.getOrInsertComputed(
+      own,
+      () => new Groups(() => this.rules.ownerAt(own)?.queue),
+    );
+  }
+
+  /** The order of the next item that enters a group. */
+  nextRank(): number {
+    this.#rankLast += 1;
+    return this.#rankLast;
   }
 
   /** The partition of a slot, created on first use. */

@@ -7,6 +7,7 @@ import { assert } from "../model/assert.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import type { Failure } from "../model/errors.ts";
 import { type IdempotencyKey, ownerOf, type QueueName } from "../model/idempotency-key.ts";
+import type { RatedWindow } from "../model/lease-rate.ts";
 import { limits } from "../model/limits.ts";
 import type { ItemEvents, PartitionCounts, Target } from "../model/messages.ts";
 import { priorities, slotFor } from "../model/priority.ts";
@@ -80,6 +81,8 @@ export class LogicalQueue {
   readonly #counts = new Map<number, PartitionCounts>();
   readonly levels = new Levels();
   readonly leaseLimiter = new LeaseLimiter();
+  /** By group, what its rate has granted. */
+  readonly groupRates = new Map<string, RatedWindow>();
   readonly line = new WaitQueue<WaitingLease>();
   /** Lease requests that are not answered, by client. */
   readonly clients = new Map<string, WaitingLease>();

@@ -7,7 +7,7 @@ import { type Filter, matcherOf } from "../model/filter.ts";
 import { dismiss, retry, wake } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import type { Result } from "../model/messages.ts";
-import { readPast } from "../model/provenance.ts";
+import { readPast, rulesFor } from "../model/provenance.ts";
 import { answering, type Numbered, type Operation } from "../operations/operation.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
@@ -214,7 +214,7 @@ function retryHeld(
   const held = partition.held.get(seq);
   const { settings } = partition;
   if (held === undefined || settings === null) return "skipped";
-  const fate = retry(held, settings, turn.now, null);
+  const fate = retry(held, rulesFor(held.past, settings), turn.now, null);
   if (fate.to === "dead" && settings.dead === null) return "skipped";
   endLease(turn, partition, seq, held);
   const parting = { fate, what: "retried", ...(reason && { reason }) } as const;

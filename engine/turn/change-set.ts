@@ -18,6 +18,7 @@ import { limits } from "../model/limits.ts";
 import type { Answer, ItemEvents } from "../model/messages.ts";
 import { originIn } from "../model/provenance.ts";
 import { type CounterName, spanBounds } from "../model/queue-counters.ts";
+import type { Group, GroupedAt } from "../state/group.ts";
 import { addHits, type HeavyHitters } from "../state/heavy-hitters.ts";
 import type { TurnHistory } from "../state/history.ts";
 import type { Granted } from "../state/lines.ts";
@@ -71,6 +72,17 @@ interface CountedEvents extends ItemEvents {
   diedOf?: HeavyHitters;
 }
 
+export interface Newcomer extends GroupedAt {
+  readonly item: Item;
+}
+
+/** Items that this turn has added to a group that had none to lease; the first ones, in order. */
+interface Newcomers {
+  readonly items: Newcomer[];
+  /** Later ones are left out: one of them was moved, so only the store has its payload. */
+  isWhole: boolean;
+}
+
 export class ChangeSet {
   /** `null` = no history is kept. */
   readonly history: TurnHistory | null;
@@ -87,11 +99,12 @@ export class ChangeSet {
   readonly unique = new Map<string, UniqueKey>();
   /** The items whose unique keys are removed. */
   readonly ununique = new SeqSets();
-  readonly ungroup: GroupedItem[] = [];
-  readonly group: GroupedItem[] = [];
   readonly #leases = new Set<Lease>();
   readonly #unleased: Lease[] = [];
-  /** By task id. */
+  readonly group: GroupedItem[] = [];
+  readonly ungroup: GroupedItem[] = [];
+  readonly #newcomers = new Map<Group, Newcomers>();
+  /** By task id, or by the key of a group's settings. */
   readonly tasks = new Map<string, string>();
   readonly send: OutboundItem[] = [];
   readonly unsend: number[] = [];
@@ -140,6 +153,19 @@ export class ChangeSet {
       else here.push(item);
     }
     return this.#insertedBySlot.get(slot) ?? [];
+  }
+
+  /** An item entered the group; `null` = by a move. */
+  join(group: Group, newcomer: Newcomer | null): void {
+    if (group.waiting === 1) this.#newcomers.set(group, { items: [], isWhole: true });
+    const known = this.#newcomers.get(group);
+    if (known === undefined) return;
+    if (newcomer === null) known.isWhole = false;
+    else if (known.isWhole) known.items.push(newcomer);
+  }
+
+  newcomersOf(group: Group): readonly Newcomer[] {
+    return this.#newcomers.get(group)?.items ?? [];
   }
 
   move(move: Move): void {
@@ -242,12 +268,14 @@ export class ChangeSet {
   }
 
   get isEmpty(): boolean {
-    const { schedule, send, unsend, quarantineOutbound, receive, group, ungroup } = this;
-    const lists = [this.#inserted, this.#moves, schedule, this.#unleased, send, unsend];
+    const { schedule, send, unsend, quarantineOutbound, receive } = this;
+    const { group, ungroup } = this;
+    const items = [this.#inserted, this.#moves, schedule, group, ungroup];
+    const lists = [...items, this.#unleased, send, unsend];
     const seqs = [this.removed, this.unscheduled, this.quarantined, this.ununique];
     const sets = [this.#leases, ...seqs, this.tallied, this.unique, this.tasks, this.queues];
     return (
-      [...lists, quarantineOutbound, receive, group, ungroup].every(({ length }) => length === 0) &&
+      [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
       [...sets, this.receipts].every(({ size }) => size === 0) &&
       this.forgetTurn === 0 &&
       !this.keepsTime
@@ -281,8 +309,8 @@ export class ChangeSet {
       forgetTurn: this.forgetTurn,
       unique: [...this.unique.values()],
       ununique: this.ununique.sorted(),
-      ungroup: this.ungroup,
       group: this.group,
+      ungroup: this.ungroup,
       tasks: Array.from(this.tasks, ([taskId, text]) => ({ taskId, text })),
       queue: [...this.queues.values()].filter((entry) => entry !== null),
       unqueue: [...this.queues].flatMap(([queueId, entry]) => (entry === null ? [queueId] : [])),

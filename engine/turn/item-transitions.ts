@@ -3,16 +3,18 @@
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
-import type { Mark, Move, MoveDestination, SlotSeq } from "../../stores/store.ts";
+import type { GroupPlace, Mark, Move, MoveDestination, SlotSeq } from "../../stores/store.ts";
 import type { ItemEventKind } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
 import { pending } from "../model/duration.ts";
+import { groupKey, groupText } from "../model/group-settings.ts";
 import type { Death, Fate } from "../model/lifecycle.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { NewHistoryEvent, Target } from "../model/messages.ts";
-import { priorityOf, slotFor } from "../model/priority.ts";
-import { readPast, revivedPast, writePast } from "../model/provenance.ts";
+import { partitionSlot, priorityOf, slotFor } from "../model/priority.ts";
+import { groupIn, rankedPast, readPast, revivedPast, writePast } from "../model/provenance.ts";
+import type { Group, GroupedAt } from "../state/group.ts";
 import type { Memory } from "../state/memory.ts";
 import type { LeasedFields, LeaseRange, Partition } from "../state/partition.ts";
 import type { ChangeSet } from "./change-set.ts";
@@ -40,6 +42,8 @@ type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | 
   /** The client whose lease ended. */
   readonly holder?: string;
 };
+
+const ungrouped = { past: "", joined: null };
 
 /** Takes `count` consecutive numbers; returns the first. */
 function nextSeq(partition: Partition, count = 1): number {
@@ -83,6 +87,77 @@ function countAside(
   touch(changeSet, partition);
 }
 
+interface Joined extends GroupedAt {
+  readonly group: Group;
+}
+
+/** Where an item enters its group. */
+interface Entering extends SlotSeq {
+  readonly past: string;
+  readonly place: GroupPlace;
+  /** It keeps the order that it had. */
+  readonly keepsRank?: boolean;
+}
+
+/** Adds an item to its group, if its queue is grouped. Returns its `past`, with its order. */
+function enterGroup(
+  { memory, changeSet, now }: StepContext,
+  partition: Partition,
+  { past, place, slot, seq, keepsRank = false }: Entering,
+): { readonly past: string; readonly joined: Joined | null } {
+  if (partition.settings?.groups === undefined) {
+    return { past: past === "" ? past : rankedPast(past, undefined), joined: null };
+  }
+  const { group: name = "", rank: before } = readPast(past);
+  const rank = keepsRank && before !== undefined ? before : memory.nextRank();
+  changeSet.group.push({ partition: partitionSlot(slot), group: name, place, rank, slot, seq });
+  const groups = memory.groupsAt(slot);
+  const group =
+    place === "queued"
+      ? groups.enter(name, { rank, slot, seq }, now)
+      : groups.setAside(name, place, 1, now);
+  return { past: rankedPast(past, rank), joined: { group, rank, slot, seq } };
+}
+
+/** Removes an item from its group. `holder`: present = its lease was just ended. */
+function leaveGroup(
+  { memory, changeSet, now }: StepContext,
+  { slot }: Partition,
+  { seq, past, holder }: Pick<Leaving, "seq" | "past" | "holder">,
+  place: GroupPlace,
+): void {
+  const grouped = groupIn(past);
+  if (grouped === null) return;
+  changeSet.ungroup.push({ partition: partitionSlot(slot), ...grouped, place, slot, seq });
+  const groups = memory.groupsAt(slot);
+  if (place !== "queued") groups.setAside(grouped.group, place, -1, now);
+  else if (holder === undefined) groups.exit(grouped.group, grouped.rank, now);
+}
+
+/** Counts the lease of an item that did not have its turn. */
+export function holdInGroup(
+  { memory, now }: StepContext,
+  { slot, past, attempts }: Pick<Item, "slot" | "past" | "attempts">,
+): void {
+  const grouped = groupIn(past);
+  if (grouped === null) return;
+  memory.groupsAt(slot).lease(grouped.group, { rank: grouped.rank, attempts }, now);
+}
+
+/** Closes the group of an item that died, until it is opened by hand. */
+function blockGroup(
+  { memory, changeSet, now }: StepContext,
+  { slot }: Partition,
+  past: string,
+  deadId: string,
+): void {
+  const { group = "" } = readPast(past);
+  const groups = memory.groupsAt(slot);
+  const settings = { ...groups.settings.get(group), group, deadId };
+  groups.change(settings, now);
+  changeSet.tasks.set(groupKey(slot, group), groupText(settings));
+}
+
 function touch(changeSet: ChangeSet, partition: Partition, count = 1): void {
   changeSet.touched.add(partition);
   changeSet.tallied.add(partition);
@@ -102,8 +177,12 @@ export function appendTexts(
   const queuedAt = context.stamp;
   let seq = nextSeq(partition, texts.length);
   const early = countIn(context, partition, times, texts.length);
+  const isGrouped = partition.settings?.groups !== undefined;
   for (const payload of texts) {
-    context.changeSet.insert({
+    const { past, joined } = isGrouped
+      ? enterGroup(context, partition, { past: "", place: "queued", slot, seq })
+      : ungrouped;
+    const item: Item = {
       slot,
       seq,
       createdAt,
@@ -116,9 +195,11 @@ export function appendTexts(
       reference: "",
       sourceId: "",
       headers: "",
-      past: "",
+      past,
       payload,
-    });
+    };
+    context.changeSet.insert(item);
+    if (joined !== null) context.changeSet.join(joined.group, { ...joined, item });
     seq += 1;
   }
 }
@@ -126,8 +207,15 @@ export function appendTexts(
 /** Appends a ready item; the caller may lease it at once. */
 export function append(context: StepContext, partition: Partition, item: Unplaced): Item {
   const seq = nextSeq(partition);
+  const { slot } = partition;
+  const { past, joined } = enterGroup(context, partition, {
+    past: item.past,
+    place: "queued",
+    slot,
+    seq,
+  });
   const placed: Item = {
-    slot: partition.slot,
+    slot,
     seq,
     createdAt: item.createdAt,
     queuedAt: context.stamp,
@@ -139,10 +227,11 @@ export function append(context: StepContext, partition: Partition, item: Unplace
     reference: item.reference,
     sourceId: item.sourceId,
     headers: item.headers,
-    past: item.past,
+    past,
     payload: item.payload,
   };
   context.changeSet.insert(placed);
+  if (joined !== null) context.changeSet.join(joined.group, { ...joined, item: placed });
   return placed;
 }
 
@@ -175,8 +264,15 @@ export function schedule(
   item: Unplaced,
   when: { readonly dueAt: number; readonly retried: boolean },
 ): ScheduledItem {
-  const place = { slot: partition.slot, seq: nextSeq(partition), queuedAt: context.stamp };
-  const placed: ScheduledItem = { ...item, ...place, early: false, ...when };
+  const { slot } = partition;
+  const seq = nextSeq(partition);
+  const place = when.retried ? "retried" : "scheduled";
+  const { past } = enterGroup(context, partition, { past: item.past, place, slot, seq });
+  const placed: ScheduledItem = {
+    ...item,
+    ...{ slot, seq, past, queuedAt: context.stamp, early: false },
+    ...when,
+  };
   countAside(context, partition, placed);
   context.changeSet.schedule.push(placed);
   return placed;
@@ -184,21 +280,25 @@ export function schedule(
 
 /** Removes a ready item; for a leased one call `endLease` first. */
 export function remove(
-  { changeSet }: StepContext,
+  context: StepContext,
   partition: Partition,
-  item: Pick<Item, "seq" | "createdAt">,
+  item: Pick<Leaving, "seq" | "createdAt" | "past" | "holder">,
 ): void {
+  const { changeSet } = context;
   partition.removed(item);
+  if (item.past !== "") leaveGroup(context, partition, item, "queued");
   changeSet.removed.add(partition.slot, item.seq);
   touch(changeSet, partition);
 }
 
 export function unschedule(
-  { changeSet }: StepContext,
+  context: StepContext,
   partition: Partition,
-  item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
+  item: Pick<ScheduledItem, "seq" | "retried" | "dueAt" | "past">,
 ): void {
+  const { changeSet } = context;
   partition.unscheduled(item);
+  leaveGroup(context, partition, item, item.retried ? "retried" : "scheduled");
   changeSet.unscheduled.add(partition.slot, item.seq);
   touch(changeSet, partition);
 }
@@ -216,9 +316,10 @@ export function endKey(
 export function quarantine(
   context: StepContext,
   partition: Partition,
-  item: Pick<Item, "seq" | "past">,
+  item: Pick<Leaving, "seq" | "past" | "holder">,
 ): void {
   partition.removedDamaged(item.seq);
+  leaveGroup(context, partition, item, "queued");
   countDamaged(context, partition, item);
 }
 
@@ -255,23 +356,20 @@ export function hold(
   return run;
 }
 
-/** Extends some items of a run, and splits the run where the deadlines then differ. */
+/** Gives some items of a run their later deadlines, and splits the run where deadlines differ. */
 export function extendRun(
   context: StepContext,
   partition: Partition,
   run: LeaseRange,
-  items: readonly Pick<Item, "seq">[],
-  leaseDeadline: number,
+  later: ReadonlyMap<number, number>,
 ): void {
   const { memory, changeSet } = context;
-  const extended = new Set(items.map(({ seq }) => seq));
-  let isLater = false;
+  let { leaseDeadline } = run.lease;
   let piece: (LeasedFields & Pick<Item, "seq">)[] = [];
   const endPiece = (): void => {
     const [first, last] = [piece[0], piece.at(-1)];
     if (first === undefined || last === undefined) return;
-    const later = isLater ? { leaseDeadline } : {};
-    const lease = { ...run.lease, first: first.seq, last: last.seq, ...later };
+    const lease = { ...run.lease, first: first.seq, last: last.seq, leaseDeadline };
     const payloadBytes = run.payloadBytesMean * piece.length;
     const holders = piece.map(({ holder }) => holder);
     memory.hold(partition, lease, { items: piece, payloadBytes, holders });
@@ -281,16 +379,31 @@ export function extendRun(
   for (const seq of run.seqs) {
     const held = partition.held.get(seq);
     if (held?.run !== run) continue;
-    endLease(context, partition, seq, held);
-    if (extended.has(seq) !== isLater) endPiece();
-    isLater = extended.has(seq);
+    letGo(context, partition, seq, held);
+    const deadline = later.get(seq) ?? run.lease.leaseDeadline;
+    if (deadline !== leaseDeadline) endPiece();
+    leaseDeadline = deadline;
     piece.push({ ...held, seq });
   }
   endPiece();
 }
 
-/** Ends the lease of one item, which stays in its place. The last one ends the whole lease. */
+/** Ends the lease of one item, which stays in its place until `remove` or `move`. */
 export function endLease(
+  context: StepContext,
+  partition: Partition,
+  seq: number,
+  held: LeasedFields,
+): void {
+  letGo(context, partition, seq, held);
+  if (held.past === "") return;
+  const grouped = groupIn(held.past);
+  if (grouped === null) return;
+  context.memory.groupsAt(partition.slot).unlease(grouped.group, held.attempts, context.now);
+}
+
+/** The last item that is let go ends the whole lease. */
+function letGo(
   { changeSet }: StepContext,
   partition: Partition,
   seq: number,
@@ -305,7 +418,12 @@ export function endLease(
 }
 
 /** Ends all leases of the partition. */
-export function endAllLeases({ changeSet }: StepContext, partition: Partition): void {
+export function endAllLeases(context: StepContext, partition: Partition): void {
+  const { changeSet, memory, now } = context;
+  for (const { past, attempts } of partition.held.values()) {
+    const grouped = groupIn(past);
+    if (grouped !== null) memory.groupsAt(partition.slot).returnAll(grouped.group, attempts, now);
+  }
   for (const run of partition.runs) {
     run.heldCount = 0;
     changeSet.unlease(run.lease);
@@ -320,7 +438,7 @@ export function removeForGood(
   context: StepContext,
   partition: Partition,
   item:
-    | Pick<Item, "seq" | "createdAt" | "past">
+    | Pick<Leaving, "seq" | "createdAt" | "past" | "holder">
     | Pick<ScheduledItem, "seq" | "retried" | "dueAt" | "past">,
 ): void {
   const { slot } = partition;
@@ -434,7 +552,8 @@ function toQueue(
     assert(settings !== null, "an item goes to a partition that no queue has");
     changeSet.count(home, "arrived");
     const expireDeadline = expireDeadlineOf(settings, now);
-    const to = appendDestination(context, partition, { ...placing, expireDeadline }, sourceId);
+    const entering = { ...placing, expireDeadline };
+    const to = appendDestination(context, partition, entering, { sourceId, keepsRank: false });
     // The next item of this turn may go to another partition.
     memory.updateLoad(partition);
     return to;
@@ -443,7 +562,8 @@ function toQueue(
   changeSet.sent.add(targetShard);
   const place = { slot, seq, queuedAt: stamp, early: false, expireDeadline: 0, sourceId };
   const route = { outboundSeq, targetShard, targetOwner };
-  return { into: "outbox", item: { ...place, ...placing, ...route } };
+  const unranked = { ...placing, past: rankedPast(past, undefined) };
+  return { into: "outbox", item: { ...place, ...unranked, ...route } };
 }
 
 /** Applies a fate to a scheduled item. */
@@ -456,6 +576,7 @@ export function moveScheduled(
   const { slot } = partition;
   if (context.memory.isDamaged(slot, item.seq)) {
     partition.unscheduled(item);
+    leaveGroup(context, partition, item, item.retried ? "retried" : "scheduled");
     countDamaged(context, partition, item);
     return;
   }
@@ -469,8 +590,8 @@ export function moveScheduled(
 function destination(
   context: StepContext,
   partition: Partition,
-  item: Leaving,
-  { fate, reason }: Transition,
+  item: Leaving & { readonly retried?: boolean },
+  { fate, what, reason }: Transition,
 ): Move["to"] {
   const id = partition.idOf(item.seq);
   const said = reason === undefined ? {} : { reason };
@@ -478,26 +599,32 @@ function destination(
     const { death, attempts } = fate;
     const createdAt = readPast(item.past).createdAt ?? item.createdAt;
     endKey(context, partition, item);
+    const { groups } = partition.settings ?? {};
+    if (groups?.isBlockedByDead === true) {
+      blockGroup(context, partition, item.past, readPast(item.past).origin ?? id);
+    }
     const past = writePast(item.past, id, {
       ...said,
       ...{ death, attempts, createdAt, queue: partition.settings?.queue ?? "" },
     });
     return deadLetterDestination(context, partition, { ...item, past }, { death, id });
   }
-  const past = writePast(item.past, id, said);
-  const placing = { ...placingOf(item), attempts: fate.attempts, past };
-  if (fate.to === "queue") return appendDestination(context, partition, placing, null);
+  const written = writePast(item.past, id, said);
+  const placing = { ...placingOf(item), attempts: fate.attempts, past: written };
+  if (fate.to === "queue") {
+    const isBack = item.holder !== undefined || item.retried === true;
+    const isKept = isBack && partition.settings?.groups?.isStrict === true;
+    const keepsRank = what === "released" || isKept;
+    return appendDestination(context, partition, placing, { sourceId: null, keepsRank });
+  }
   const when = { dueAt: fate.dueAt, retried: true };
   countAside(context, partition, { ...placing, ...when });
   const seq = nextSeq(partition);
-  const place = {
-    slot: partition.slot,
-    seq,
-    queuedAt: context.stamp,
-    early: false,
-    sourceId: null,
-  };
-  return { into: "scheduled", item: { ...place, ...placing, ...when } };
+  const { slot } = partition;
+  const how = { past: written, place: "retried", slot, seq, keepsRank: true } as const;
+  const { past } = enterGroup(context, partition, how);
+  const place = { slot, seq, past, queuedAt: context.stamp, early: false, sourceId: null };
+  return { into: "scheduled", item: { ...placing, ...place, ...when } };
 }
 
 /** Leaves out the other fields of a mark. */
@@ -509,12 +636,16 @@ function appendDestination(
   context: StepContext,
   partition: Partition,
   placing: Placing,
-  sourceId: string | null,
+  { sourceId, keepsRank }: { readonly sourceId: string | null; readonly keepsRank: boolean },
 ): MoveDestination {
   const early = countIn(context, partition, placing);
   const seq = nextSeq(partition);
-  const place = { slot: partition.slot, seq, queuedAt: context.stamp, early, sourceId };
-  return { into: "items", item: { ...place, ...placing } };
+  const { slot } = partition;
+  const how = { past: placing.past, place: "queued", slot, seq, keepsRank } as const;
+  const { past, joined } = enterGroup(context, partition, how);
+  if (joined !== null) context.changeSet.join(joined.group, null);
+  const place = { slot, seq, past, queuedAt: context.stamp, early, sourceId };
+  return { into: "items", item: { ...placing, ...place } };
 }
 
 /** The dead queue; `null` = the queue has none. */

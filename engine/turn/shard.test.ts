@@ -192,7 +192,7 @@ async function setupShard({
 
 const deadline = start + hour;
 const item = {
-  ...{ payload: "a", kind: "", encoding: "", reference: "", headers: "" },
+  ...{ payload: "a", kind: "", encoding: "", reference: "", headers: "", past: "" },
   ...{ enqueueAt: null, priority: 0, unique: "" },
 };
 

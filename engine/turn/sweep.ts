@@ -5,6 +5,7 @@ import { type Item, wakeAt } from "../../stores/item.ts";
 import type { Read } from "../../stores/store.ts";
 import { expire, hasExpired, lapse, wake } from "../model/lifecycle.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
+import { rulesFor } from "../model/provenance.ts";
 import type { Memory } from "../state/memory.ts";
 import type { LeaseRange, Partition } from "../state/partition.ts";
 import { forgetEnded, planEnded } from "../state/unique.ts";
@@ -137,7 +138,7 @@ function lapseRun(turn: Turn, run: LeaseRange, budget: Budget): void {
       remove(turn, partition, item);
       turn.changeSet.history?.add({ slot: partition.slot, seq, what: "removed", by: "" });
     } else {
-      const fate = lapse(item, partition.settings, turn.now);
+      const fate = lapse(item, rulesFor(item.past, partition.settings), turn.now);
       move(turn, partition, item, { fate, what: "lapsed" });
     }
   }

@@ -20,12 +20,12 @@ export class ReadPlanner {
   readonly limits: TurnLimits;
   readonly linesToServe: LinesToServe;
   readonly heads: ReadPlan["heads"][number][] = [];
-  readonly groups: GroupHead[] = [];
   readonly items: Page[] = [];
   readonly scheduled: Page[] = [];
   readonly marks: Page[] = [];
   readonly scheduledMarks: Page[] = [];
   readonly outbound: ReadPlan["outbound"][number][] = [];
+  readonly groups: GroupHead[] = [];
   readonly uniques = new Set<string>();
   ended: ReadPlan["ended"] = null;
   waking: ReadPlan["waking"] = null;
@@ -81,6 +81,8 @@ export interface Turn extends StepContext {
   readonly machineNow: number;
   readonly readResult: ReadResult;
   readonly named: ReadPlanner["named"];
+  /** Whose heads are in `readResult.groups`. */
+  readonly groupHeads: ReadPlanner["groups"];
   readonly renderLeased: (items: readonly LeasedItem[]) => unknown;
   readonly linesToServe: LinesToServe;
   /** Takes the queues that a later turn serves, and when. */

@@ -196,7 +196,7 @@ function keyOf({ kind, key, ids, count, uniques, dead }: Ask): { readonly key?: 
   return { key: idempotencyKey(key, call) };
 }
 
-const unplaced = { kind: "", encoding: "", reference: "", headers: "" };
+const unplaced = { kind: "", encoding: "", reference: "", headers: "", past: "" };
 
 function newItems({ count, uniques }: Ask) {
   return Array.from({ length: count }, (_, index) => {
@@ -383,6 +383,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     memory,
     readResult: factsOf(world, planner.plan),
     named: planner.named,
+    groupHeads: planner.groups,
     changeSet: new ChangeSet(),
     now,
     machineNow: now,
@@ -422,7 +423,7 @@ test("decide: an item given as text equals one described with empty fields", () 
       deadline: never,
       items: ["a", "", "é"],
     } as const;
-    const nothing = { kind: "", encoding: "", reference: "", headers: "" };
+    const nothing = { kind: "", encoding: "", reference: "", headers: "", past: "" };
     const items = texts.items.map((payload) => {
       return { ...nothing, payload, enqueueAt: null, priority: 0, unique: "" };
     });
@@ -602,6 +603,7 @@ test("produce: an item is early if it expires before one ahead of it, and not in
     encoding: "",
     reference: "",
     headers: "",
+    past: "",
     enqueueAt: null,
     priority: 0,
     unique: "",
@@ -616,15 +618,16 @@ test("produce: an item is early if it expires before one ahead of it, and not in
 });
 
 test("lease: reads of a new partition begin at its first number", async () => {
-  const none = { turns: [], tallies: [], groups: [], leases: [], outbox: [], inbound: [] };
-  const image: Image = {
-    ...none,
+  const none = {
+    turns: [],
+    tallies: [],
+    groups: [],
+    leases: [],
+    outbox: [],
+    inbound: [],
     receipts: [],
-    tags: `${tag}:1000`,
-    tasks: [],
-    queues: [],
-    quarantinedCount: 0,
   };
+  const image: Image = { ...none, tags: `${tag}:1000`, tasks: [], queues: [], quarantinedCount: 0 };
   const { memory } = await Memory.load(0, { load: async () => image } as never, {
     rules: {
       settingsAt: () => null,

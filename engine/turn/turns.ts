@@ -14,6 +14,7 @@ import type { LeasedItem } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import { fullFailure } from "../model/errors.ts";
+import { groupSlotIn } from "../model/group-settings.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import { type Random, systemRandom } from "../model/random.ts";
 import { type NumberedRequest, operationOf } from "../operations.ts";
@@ -28,7 +29,7 @@ import { beginRecount, setCountsRight } from "./recount.ts";
 import type { CommitReport, OpenedReport, Report } from "./report.ts";
 import { nextDue } from "./sweep.ts";
 import { decide, planReads, refuseChanges } from "./turn.ts";
-import type { Settling, Turn } from "./turn-context.ts";
+import type { ReadPlanner, Settling, Turn } from "./turn-context.ts";
 
 export interface TurnsOptions<Items> extends ShardIdentity {
   readonly rules: QueueRules;
@@ -93,6 +94,8 @@ type Committed =
   | { readonly is: "full" }
   | { readonly is: "damaged_items"; readonly items: DamagedItems["items"] };
 
+const noPlan = { named: new Map(), groups: [] };
+
 export class Turns {
   readonly #options: TurnsOptions<unknown>;
   #settling: Settling[] = [];
@@ -149,7 +152,7 @@ export class Turns {
       passed: memory.passed(options.shard),
       lostCommits: options.backend.lostCommits ?? 0,
       receipts: memory.receipts.size,
-      tasks: image.tasks,
+      tasks: image.tasks.filter(({ taskId }) => groupSlotIn(taskId) === null),
       quarantined: image.quarantinedCount,
       miscounted,
       full: maintenance.size().full,
@@ -389,7 +392,7 @@ export class Turns {
       const moment = { now: clock.now(), machineNow: machine.now() };
       const { changeSet } = turn;
       const { linesToServe } = asked;
-      turn = this.#context(nothingRead, new Map(), { ...moment, linesToServe, isStill });
+      turn = this.#context(nothingRead, noPlan, { ...moment, linesToServe, isStill });
       refuseChanges(turn, requests, changeSet);
       lines.grant(turn.changeSet.granted);
     }
@@ -420,7 +423,7 @@ export class Turns {
     const readResult = asked === null ? nothingRead : await backend.store.read(asked);
     // A deadline may have passed while the store was read.
     const machineNow = clock.machine.now();
-    const turn = this.#context(readResult, planner.named, {
+    const turn = this.#context(readResult, planner, {
       now,
       machineNow,
       linesToServe,
@@ -441,7 +444,7 @@ export class Turns {
 
   #context(
     readResult: Turn["readResult"],
-    named: Turn["named"],
+    { named, groups: groupHeads }: Pick<ReadPlanner, "named" | "groups">,
     moment: Pick<Turn, "now" | "machineNow" | "linesToServe" | "isStill">,
   ): Turn {
     const { shard, renderLeased, lines } = this.#options;
@@ -452,6 +455,7 @@ export class Turns {
       memory: this.#memory,
       readResult,
       named,
+      groupHeads,
       changeSet: new ChangeSet(this.#history.isKept ? new TurnHistory(moment.now) : null),
       history: this.#history,
       ...moment,

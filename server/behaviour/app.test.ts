@@ -164,6 +164,12 @@ describe("operations", () => {
       priority_aging: "60s",
       waiting_max: 0,
       retry_backoff: "",
+      grouped: false,
+      group_leased_max: 0,
+      group_rate: "",
+      group_waiting_max: 0,
+      group_order: "loose",
+      group_on_dead: "continue",
       lease_paused: false,
       produce_paused: false,
       pause_reason: "",
@@ -283,6 +289,45 @@ describe("operations", () => {
     expect(await server.ok("updateQueue", wrong)).toEqual(refused(400, why));
   });
 
+  test("own max_attempts and lease_timeout of an item apply, are shown, and survive an export", async () => {
+    await using server = await setup();
+    const own = { max_attempts: 1, lease_timeout: "10m" };
+    const none = { max_attempts: 0, lease_timeout: "" };
+    const shown = { own_max_attempts: 1, own_lease_timeout: "10m0s" };
+    expect(await server.ok("produce", { ...produced, items: [own, none] })).toEqual(done);
+    const reply = await server.ok("lease", { ...leased, batch_size: 10 });
+    const heldMs = reply.items.map(
+      (item: { lease_deadline: string }) => Date.parse(item.lease_deadline) - Date.parse(reply.now),
+    );
+    expect(Math.round(heldMs[0] / 60_000)).toBe(10);
+    expect(Math.round(heldMs[1] / 60_000)).toBe(1);
+    expect(reply.items).toMatchObject([shown, {}]);
+    expect(reply.items[1]).not.toHaveProperty("own_max_attempts");
+    const list = { ...orders, partition: 0, pivot: "", limit: 10 };
+    const { items } = await server.ok("listItems", list);
+    expect(items).toMatchObject([{ ...shown, max_attempts: 1 }, { max_attempts: 0 }]);
+    await server.ok("createQueue", {
+      queue_name: "other",
+      lease_timeout: "1m",
+      expire_timeout: "24h",
+    });
+    const imports = { queue_name: "other", partition: 0, items };
+    expect((await server.ok("importItems", imports)).items).toMatchObject([shown, {}]);
+    const wrong: [object, string][] = [
+      [{ max_attempts: 65_537 }, "max attempts is invalid; cannot be greater than 65536"],
+      [{ max_attempts: -1 }, "max attempts is invalid; cannot be negative number"],
+      [
+        { lease_timeout: "1x" },
+        'lease timeout is invalid; time: unknown unit "x" in duration "1x" - expected format: 8m, 15m or 1h',
+      ],
+      [{ lease_timeout: "9000h" }, "lease timeout is invalid; cannot be greater than '8784h0m0s'"],
+    ];
+    for (const [item, message] of wrong) {
+      const answer = await server.call("produce", { ...produced, items: [item] });
+      expect(answer).toMatchObject({ code: 400, message });
+    }
+  });
+
   test("unique keys: a duplicate is reported by its position", async () => {
     await using server = await setup();
     const produce = (...items: object[]) => server.ok("produce", { ...produced, items });
@@ -391,7 +436,7 @@ describe("validation", () => {
     [
       "produce",
       { ...produced, items: [{ payload: "x" }] },
-      "items[0].payload is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key, headers, priority",
+      "items[0].payload is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key, headers, priority, max_attempts, lease_timeout, group",
     ],
     [
       "produce",

@@ -603,6 +603,8 @@ test("actions: operations by hand are logged and listed with key and outcome; wo
   await server.call("anna", "deleteItems", { ...partition, ids: [first.id] });
   const cancelled = { queue_name: "orders", ids: [first.id, `1${"z".repeat(26)}`] };
   await server.call("both", "cancelItems", cancelled);
+  await server.call("ops", "setGroup", { queue_name: "orders", group: "a", weight: 2 });
+  await server.call("ops", "listGroups", { queue_name: "orders" });
   await server.call("anna", "importItems", { ...partition, items: [{}, {}, {}] });
   await server.call("anna", "importItems", { queue_name: "other", partition: 0, items: [{}, {}] });
   await server.call("anna", "clear", {
@@ -619,6 +621,7 @@ test("actions: operations by hand are logged and listed with key and outcome; wo
     ["ops", "updateQueue", "orders", 0, 400],
     ["anna", "deleteItems", "orders", 0, 200],
     ["both", "cancelItems", "orders", 0, 200],
+    ["ops", "setGroup", "orders", 0, 400],
     ["anna", "importItems", "orders", 3, 200],
     ["anna", "importItems", "other", 2, 200],
     ["anna", "clear", "other", 2, 200],

@@ -55,6 +55,8 @@ export class CurrentEngine implements Engine<string> {
   importItems: Of<"importItems"> = (request) => this.#engine.importItems(request);
   deleteItems: Of<"deleteItems"> = (request) => this.#engine.deleteItems(request);
   cancelItems: Of<"cancelItems"> = (request) => this.#engine.cancelItems(request);
+  listGroups: Of<"listGroups"> = (request) => this.#engine.listGroups(request);
+  setGroup: Of<"setGroup"> = (change) => this.#engine.setGroup(change);
   findItems: Of<"findItems"> = (request) => this.#engine.findItems(request);
   summarizeItems: Of<"summarizeItems"> = (request) => this.#engine.summarizeItems(request);
   redrive: Of<"redrive"> = (request) => this.#engine.redrive(request);

@@ -264,7 +264,8 @@ describe("replies", () => {
     const bytes = messageWriter(reply)({ items: [values] });
     const none = {
       ...{ headers: {}, origin_id: "", reason: "", death: "", origin_queue: "" },
-      ...{ origin_attempts: 0, origin_created_at: null, redriven: 0 },
+      ...{ origin_attempts: 0, origin_created_at: null, redriven: 0, own_max_attempts: 0 },
+      ...{ own_lease_timeout: "", group: "" },
     };
     const expected = { ...values, ...none, lease_deadline: yearOne };
     expect(decoded(reply, bytes)).toEqual({ items: [expected] });

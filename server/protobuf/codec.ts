@@ -288,7 +288,7 @@ function valueWriter({
       };
     case "duration":
       return (writer, value) => {
-        if (value !== "") delimited(writer).string(canonical(value as string));
+        if (isWritten(value, "")) delimited(writer).string(canonical(value as string));
       };
     case "bytes":
       return (writer, value) => {

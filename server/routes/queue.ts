@@ -1,7 +1,8 @@
-// Routes for a queue as a whole: its statistics, pausing and clearing.
+// Routes for a queue as a whole: its statistics, pausing and clearing, and its groups.
 
 import type { Engine } from "../../engine/model/api.ts";
 import { visibleTo } from "../auth/key-rights.ts";
+import { groupChange, groupInfo, groupsPage } from "../wire/groups.ts";
 import { guardedReply, isGuarded } from "../wire/guards.ts";
 import {
   clearRequest,
@@ -13,7 +14,10 @@ import {
 } from "../wire/queue.ts";
 import { done, type Routes } from "./route.ts";
 
-type QueueRoutes = Routes<"stats" | "inspect" | "series" | "pause" | "resume" | "clear" | "reload">;
+type QueueRoutes = Routes<
+  | ("stats" | "inspect" | "series" | "pause" | "resume" | "clear" | "reload")
+  | ("listGroups" | "setGroup")
+>;
 
 export function queueRoutes(engine: Engine<string>): QueueRoutes {
   return {
@@ -45,6 +49,15 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       const cleared = await engine.clear(request);
       caller.countRemoved(cleared);
       return isGuarded(request) ? guardedReply(cleared) : done;
+    },
+
+    async listGroups(body) {
+      const { groups, nextPivot } = await engine.listGroups(groupsPage(body));
+      return { items: groups.map(groupInfo), next_pivot: nextPivot };
+    },
+
+    async setGroup(body) {
+      return groupInfo(await engine.setGroup(groupChange(body)));
     },
 
     async reload(body) {

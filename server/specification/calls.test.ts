@@ -80,6 +80,12 @@ const queueInfo = [
     "priority_aging",
     "waiting_max",
     "retry_backoff",
+    "grouped",
+    "group_leased_max",
+    "group_rate",
+    "group_waiting_max",
+    "group_order",
+    "group_on_dead",
     "lease_paused",
     "produce_paused",
     "pause_reason",
@@ -93,6 +99,8 @@ const beyond = {
   priority_aging: "10m",
   waiting_max: 5,
   retry_backoff: "1s..5m",
+  ...{ grouped: false, group_leased_max: 0, group_rate: "", group_waiting_max: 0 },
+  ...{ group_order: "loose", group_on_dead: "continue" },
   ...unpaused,
 };
 const timeouts = { lease_timeout: "60m", expire_timeout: "24h" };

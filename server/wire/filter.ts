@@ -6,9 +6,9 @@ import { given, instantNamed, instantText, isGiven, wordOf } from "./fields.ts";
 
 export function filterOf(filter: wire.ItemFilter | null | undefined): Filter {
   if (!isGiven(filter)) return {};
-  const { kind, reference, reason, any_of } = filter;
+  const { kind, reference, reason, group, any_of } = filter;
   return given<Filter>({
-    ...{ kind, reference, reason },
+    ...{ kind, reference, reason, group },
     originId: filter.origin_id,
     originQueue: filter.origin_queue,
     createdBefore: instantNamed(filter.created_before, "created_before"),
@@ -25,6 +25,7 @@ const summaryFields = {
   death: "death",
   kind: "kind",
   origin_queue: "originQueue",
+  group: "group",
 } as const satisfies Record<string, SummaryField>;
 
 const summaryFieldNames = Object.keys(summaryFields) as (keyof typeof summaryFields)[];
@@ -40,9 +41,9 @@ function summaryFieldText(by: SummaryField): string {
 export const deaths = ["failed", "expired", "rejected"] as const;
 
 export function filterText(filter: Filter): wire.ItemFilter {
-  const { kind, reference, death, reason, createdBefore, anyOf } = filter;
+  const { kind, reference, death, reason, group, createdBefore, anyOf } = filter;
   return given<wire.ItemFilter>({
-    ...{ kind, reference, death, reason },
+    ...{ kind, reference, death, reason, group },
     origin_id: filter.originId,
     origin_queue: filter.originQueue,
     attempts_min: filter.attemptsMin,

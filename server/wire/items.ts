@@ -32,6 +32,9 @@ function produceItem(item: wire.ProduceItem, index: number): engine.ProduceItem 
     enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
     uniqueKey: item.unique_key ?? "",
     priority: item.priority ?? 0,
+    maxAttempts: item.max_attempts ?? 0,
+    leaseTimeoutMs: leaseTimeout(item.lease_timeout) ?? 0,
+    group: item.group ?? "",
   };
   return item.headers ? { ...produced, headers: item.headers } : produced;
 }

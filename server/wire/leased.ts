@@ -19,7 +19,9 @@ export function renderLeased(items: readonly engine.LeasedItem[]): string {
     text += before === null ? '{"id":"' : ',{"id":"';
     text += item.id + described + item.payload.toBase64();
     const hasMore = item.headers !== undefined || item.past !== undefined;
-    text += hasMore ? `",${JSON.stringify(carried(item)).slice(1)}` : '"}';
+    // A past may have nothing that is shown.
+    const more = hasMore ? JSON.stringify(carried(item)) : "{}";
+    text += more === "{}" ? '"}' : `",${more.slice(1)}`;
     before = item;
   }
   return `${text}]`;

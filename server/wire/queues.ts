@@ -13,6 +13,7 @@ import {
   priorityAging,
   queueTimeouts,
   uniqueFor,
+  wordOf,
 } from "./fields.ts";
 import { guardedReply, guardOf } from "./guards.ts";
 
@@ -30,10 +31,20 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
     leaseRate: body.lease_rate ?? "",
     waitingMax: body.waiting_max ?? 0,
     retryBackoff: body.retry_backoff ?? "",
+    grouped: body.grouped ?? false,
+    groupLeasedMax: body.group_leased_max ?? 0,
+    groupRate: body.group_rate ?? "",
+    groupWaitingMax: body.group_waiting_max ?? 0,
+    groupOrder: groupOrderOf(body.group_order ?? "loose"),
+    groupOnDead: groupOnDeadOf(body.group_on_dead ?? "continue"),
     ...uniqueFor(body.unique_for ?? ""),
     ...(isGiven(body.priority_aging) && priorityAging(body.priority_aging)),
   };
 }
+
+const groupOrderOf = (text: string) => wordOf(text, "group order", ["loose", "strict"] as const);
+const groupOnDeadOf = (text: string) =>
+  wordOf(text, "group on dead", ["continue", "block"] as const);
 
 type Durations = ReturnType<typeof queueTimeouts> &
   ReturnType<typeof uniqueFor> &
@@ -59,6 +70,12 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
       leaseRate: body.lease_rate,
       waitingMax: body.waiting_max,
       retryBackoff: body.retry_backoff,
+      grouped: body.grouped,
+      groupLeasedMax: body.group_leased_max,
+      groupRate: body.group_rate,
+      groupWaitingMax: body.group_waiting_max,
+      groupOrder: isGiven(body.group_order) ? groupOrderOf(body.group_order) : null,
+      groupOnDead: isGiven(body.group_on_dead) ? groupOnDeadOf(body.group_on_dead) : null,
     }),
     ...guardOf(body),
   };
@@ -91,6 +108,12 @@ export function queueInfo(queue: ReturnType<engine.Engine["queueInfo"]>): wire.Q
     priority_aging: queue.priorityAgingText ?? bounds.priorityAgingDefault,
     waiting_max: queue.waitingMax ?? 0,
     retry_backoff: queue.retryBackoff ?? "",
+    grouped: queue.grouped ?? false,
+    group_leased_max: queue.groupLeasedMax ?? 0,
+    group_rate: queue.groupRate ?? "",
+    group_waiting_max: queue.groupWaitingMax ?? 0,
+    group_order: queue.groupOrder ?? "loose",
+    group_on_dead: queue.groupOnDead ?? "continue",
     lease_paused: queue.pause?.lease ?? false,
     produce_paused: queue.pause?.produce ?? false,
     pause_reason: queue.pause?.reason ?? "",

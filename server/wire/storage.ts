@@ -12,6 +12,7 @@ import {
   instantOf,
   instantText,
   instantTextOrNull,
+  leaseTimeout,
   ownRequestTimeout,
   wordOf,
 } from "./fields.ts";
@@ -91,6 +92,7 @@ function importItem(item: wire.ImportItem, index: number): engine.ImportItem {
     reference: item.reference ?? "",
     encoding: item.encoding ?? "",
     kind: item.kind ?? "",
+    group: item.group ?? "",
     ...(item.headers && { headers: item.headers }),
     past: pastOf(item, index),
   };
@@ -98,7 +100,8 @@ function importItem(item: wire.ImportItem, index: number): engine.ImportItem {
 
 function pastOf(item: wire.ImportItem, index: number): Past {
   const { origin_id: origin, reason, death, origin_queue: queue } = item;
-  const { origin_attempts: attempts, redriven } = item;
+  const { origin_attempts: attempts, redriven, own_max_attempts: maxAttempts } = item;
+  const leaseTimeoutMs = leaseTimeout(item.own_lease_timeout);
   const createdAt = instantOf(item.origin_created_at, index, "origin_created_at");
   return {
     ...(origin && { origin }),
@@ -108,6 +111,8 @@ function pastOf(item: wire.ImportItem, index: number): Past {
     ...(attempts && { attempts }),
     ...(createdAt !== null && { createdAt }),
     ...(redriven && { redriven }),
+    ...(maxAttempts && { maxAttempts }),
+    ...(leaseTimeoutMs && { leaseTimeoutMs }),
   };
 }
 

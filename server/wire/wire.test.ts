@@ -91,6 +91,8 @@ test("createQueue: absent keys have their defaults, durations keep their texts",
     leaseRate: "",
     waitingMax: 0,
     retryBackoff: "",
+    ...{ grouped: false, groupLeasedMax: 0, groupRate: "", groupWaitingMax: 0 },
+    ...{ groupOrder: "loose", groupOnDead: "continue" },
     uniqueForMs: 0,
     uniqueForText: "",
   });
@@ -262,6 +264,15 @@ const leasedItem: fc.Arbitrary<LeasedItem> = fc.record({
   attempts: fc.integer({ min: 1, max: 70_000 }),
   leaseDeadline: fc.integer({ min: 1_700_000_000_000, max: 1_700_000_000_003 }),
   payload: fc.uint8Array({ maxLength: 9 }),
+});
+
+test("lease: an item whose past has nothing to show is rendered without it", () => {
+  const [item = null] = fc.sample(leasedItem, 1);
+  if (item === null) throw new Error("there is no sample");
+  const render = (one: LeasedItem) => JSON.parse(renderLeased([one, one]));
+  expect(render({ ...item, past: { rank: 5 } })).toEqual(render(item));
+  const grouped = { ...item, group: "a", past: { rank: 5, group: "a" } };
+  expect(render(grouped)).toEqual(render(item).map((one: object) => ({ ...one, group: "a" })));
 });
 
 test("lease: the text of leased items is JSON of the contract and loses nothing", () => {

@@ -79,6 +79,7 @@ const words: Readonly<Record<string, string>> = {
   importItems: "imported",
   deleteItems: "deleted items",
   cancelItems: "cancelled items",
+  setGroup: "changed a group",
   advance: "advanced the clock",
   backup: "made a backup",
   drainNode: "drained or undrained a node",

@@ -29,6 +29,7 @@ import type { OperationId } from "../../../openapi/operations.ts";
 import type * as wire from "../../../openapi/schemas.ts";
 import type { Payload } from "../../../stores/item.ts";
 import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";
+import { leaseTimeout } from "../../wire/fields.ts";
 
 type NodeRoutes = Partial<Routes>;
 
@@ -51,8 +52,10 @@ function payload(given: Payload): { bytes: string } | { utf8: string } {
 
 function producedItem({ payload: given, enqueueAt, uniqueKey, ...text }: ProduceItem) {
   const { kind, encoding, reference, headers, priority } = text;
+  const { maxAttempts: max_attempts, leaseTimeoutMs = 0 } = text;
   return {
     ...{ ...payload(given), kind, encoding, reference, headers, priority },
+    ...{ max_attempts, lease_timeout: ms(leaseTimeoutMs) },
     ...{ enqueue_at: instant(enqueueAt), unique_key: uniqueKey },
   };
 }
@@ -250,6 +253,7 @@ function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
   const leaseDeadline = Date.parse(until);
   const { headers, origin_id: origin, reason, death, origin_queue: queue, redriven } = item;
   const { origin_attempts: originAttempts, origin_created_at: createdAt } = item;
+  const { own_max_attempts: maxAttempts, own_lease_timeout: ownTimeout } = item;
   const past = {
     ...(origin !== undefined && { origin }),
     ...(reason !== undefined && { reason }),
@@ -258,6 +262,8 @@ function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
     ...(originAttempts !== undefined && { attempts: originAttempts }),
     ...(createdAt !== undefined && { createdAt: Date.parse(createdAt) }),
     ...(redriven !== undefined && { redriven }),
+    ...(maxAttempts !== undefined && { maxAttempts }),
+    ...(ownTimeout !== undefined && { leaseTimeoutMs: leaseTimeout(ownTimeout) ?? 0 }),
   };
   return {
     id,

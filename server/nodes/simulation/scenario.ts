@@ -29,7 +29,7 @@ const twoDatabases = [3, 9];
 const noFaults = { storeFault: 0, slow: 0, kill: 0, damage: 0 };
 
 /** A world in which queues are cleared in pieces. */
-function clearing(parameters: Parameters): Parameters {
+function clearing({ hasOwnSettings: _, ...parameters }: Parameters): Parameters {
   const { bounds, weights, queues } = parameters;
   return {
     ...parameters,

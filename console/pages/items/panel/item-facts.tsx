@@ -43,6 +43,13 @@ export function ItemFacts({ item }: { readonly item: FoundItem }): ReactNode {
         <Fact name="attempts">
           {max === 0 ? made : `${made} of ${max}`} {max > 0 && <Attempts made={made} max={max} />}
         </Fact>
+        {item.own_max_attempts !== undefined && (
+          <Fact name="own max attempts">{item.own_max_attempts}</Fact>
+        )}
+        {item.own_lease_timeout !== undefined && (
+          <Fact name="own lease timeout">{item.own_lease_timeout}</Fact>
+        )}
+        {item.group !== undefined && <Fact name="group">{item.group}</Fact>}
         {item.priority > 0 && <Fact name="priority">{item.priority}</Fact>}
         <Fact name="partition">{item.partition}</Fact>
         <Fact name="produced">
