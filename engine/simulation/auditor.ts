@@ -1,12 +1,13 @@
 // Checks every answer of a simulated world against the promises. It sees calls, answers and the
 // clock, but nothing inside the engine, so it cannot share a mistake with it. It checks the
-// invariants I1 to I13, I15, I17, I19, I20, I22, I24 and I25 of the report. I16 is in `repeats.ts`,
+// invariants I1 to I13, I15, I17, I19, I20, I22, and I24 to I29 of the report. I16 is in `repeats.ts`,
 // I18 in `explanations.ts`, I21 in `histories.ts` and `finds.ts`, and I23 in `advances.ts`.
 
 import type { Payload } from "../../stores/item.ts";
 import type {
   Cancelled,
   Extended,
+  GroupInfo,
   LeasedItem,
   Produced,
   RetryItem,
@@ -17,6 +18,11 @@ import { parseRate } from "../model/lease-rate.ts";
 import type { Past } from "../model/provenance.ts";
 import { parseBackoff } from "../model/retry-backoff.ts";
 import type { Ending, Leased } from "./bundle.ts";
+import type { ListedInGroup } from "./group-list-rule.ts";
+import type { GroupGrant } from "./group-order-rule.ts";
+import { type BrokenRule, GroupRules } from "./group-rules.ts";
+import type { GroupSettingsCall, GroupSettingsChange } from "./group-settings-known.ts";
+import type { OpenGroups } from "./group-turn-rule.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import { Pauses, type Period } from "./pauses.ts";
 import { PriorityRule } from "./priority-rule.ts";
@@ -29,6 +35,7 @@ import {
   type ItemText,
   isCertain,
   isConcerned,
+  type Instant,
   isHeld,
   mayBeAbsent,
   mayHaveDied,
@@ -195,6 +202,7 @@ export class Auditor {
   /** By id, when a lease was answered after it had lapsed, in the order of calls and answers. */
   readonly #lapsed = new Map<string, number>();
   readonly #priorityRule = new PriorityRule();
+  readonly #groups: GroupRules;
   /** By queue, partition and priority. */
   readonly #offered = new Map<string, Offered>();
   readonly #hasPriorities: boolean;
@@ -218,6 +226,7 @@ export class Auditor {
   /** The engine time of that loss. */
   #lostUntil = Number.NEGATIVE_INFINITY;
   #isUnlimited = false;
+  #areGroupsOpen = false;
   #faults = 0;
   #unansweredCommits = 0;
 
@@ -227,6 +236,19 @@ export class Auditor {
     this.#queues = new Map(parameters.queues.map((queue) => [queue.name, queue]));
     this.#hasPriorities = parameters.hasPriorities === true;
     this.#sweepsWhole = parameters.bounds.sweepItemsMax >= 1_000;
+    this.#groups = new GroupRules({
+      ...{ parameters, situations, hasNodes },
+      items: () => this.#items.values(),
+      faults: () => this.#faults,
+    });
+  }
+
+  #instant(at: number): Instant {
+    return { stamp: this.#stamp, at };
+  }
+
+  #require(broken: BrokenRule | null): void {
+    if (broken !== null) throw new Violation(...broken);
   }
 
   /** Items that were damaged; the engine counts them until they are quarantined. */
@@ -261,6 +283,7 @@ export class Auditor {
   faulted({ applies = false } = {}): void {
     this.#faults += 1;
     if (applies) this.#unansweredCommits += 1;
+    this.#groups.faulted();
     for (const item of this.#items.values()) {
       item.isOrdered = false;
       // A shard that was opened again does not know the client.
@@ -269,7 +292,11 @@ export class Auditor {
   }
 
   /** The client disconnected, or the request timed out: a grant in flight is withdrawn. */
-  leaseUnanswered(queue: string, batchSize: number, begunAt: number): void {
+  leaseUnanswered(
+    queue: string,
+    { batchSize, begun, begunAt }: Record<"batchSize" | "begun" | "begunAt", number>,
+  ): void {
+    this.#groups.leaseUnanswered(queue, begun);
     this.#unansweredLeases.push({ queue, left: batchSize, before: Number.POSITIVE_INFINITY });
     if (this.#lastClearOf(queue) < begunAt) return;
     // Another node may have cleared the queue while the grant was in flight.
@@ -289,9 +316,10 @@ export class Auditor {
   }
 
   /** No grant is in flight any more. */
-  rested(): void {
+  rested(now: number): void {
     this.#stamp += 1;
     for (const one of this.#unansweredLeases) one.before = Math.min(one.before, this.#stamp);
+    this.#groups.rested(this.#instant(now));
   }
 
   /**
@@ -379,6 +407,8 @@ export class Auditor {
     this.#situations.reached("a produce is answered");
     const duplicates = call.items.filter(({ index }) => ending.value.duplicates.includes(index));
     for (const item of duplicates) item.end = "reported as a duplicate";
+    const began = { stamp: call.begun, at: call.begunAt };
+    for (const item of call.items) this.#groups.produced(item, began, this.#instant(now));
     for (const item of call.items) {
       if (duplicates.includes(item)) this.#checkDuplicate(item);
       else if (item.uniqueKey !== "") this.#checkUnique(item, now);
@@ -395,7 +425,9 @@ export class Auditor {
   /** Checks the answer of a call that its queue refuses if it is full. */
   checkWaiting(call: ProduceCall, ending: Ending<Produced> | null, now: number): void {
     const { waitingMax: max } = this.#queue(call.queue);
-    if (ending === null || max === 0) return;
+    if (ending === null) return;
+    this.#checkGroupsWaiting(call, ending, now);
+    if (max === 0) return;
     const items = this.#items.values();
     if (!ending.ok) {
       if (!ending.message.startsWith("queue is full")) return;
@@ -409,6 +441,27 @@ export class Auditor {
     const mayBeHeld = (item: Tracked) => this.#unansweredLeaseOf(item) !== undefined;
     const reported = overfilled(items, call, { max, now, faults: this.#faults, mayBeHeld });
     if (reported !== null) throw new Violation("I15", reported);
+  }
+
+  /** Like `checkWaiting`, for each group. */
+  #checkGroupsWaiting(call: ProduceCall, ending: Ending<Produced>, now: number): void {
+    const { groupWaitingMax: max = 0 } = this.#queue(call.queue);
+    const [, full] = (!ending.ok && /^group is full; .* wait in '(.*)' and/.exec(ending.message)) || [];
+    if (max === 0 || (!ending.ok && full === undefined)) return;
+    const mayBeHeld = (item: Tracked) => this.#unansweredLeaseOf(item) !== undefined;
+    for (const [group, items] of Map.groupBy(call.items, (item) => item.group)) {
+      if (full !== undefined && full !== group) continue;
+      const others = [...this.#items.values()].filter((item) => item.group === group);
+      const own = { ...call, items };
+      if (!ending.ok) {
+        const reported = notFull(others, own, ending.message, { max, now });
+        if (reported !== null) throw new Violation("I27", reported);
+        this.#situations.reached("a produce is refused, because a group is full");
+      } else if (!(this.#hasNodes || this.#areGroupsOpen || ending.value.replayed)) {
+        const reported = overfilled(others, own, { max, now, faults: this.#faults, mayBeHeld });
+        if (reported !== null) throw new Violation("I27", reported);
+      }
+    }
   }
 
   /** Other items of the queue with the same unique key that were written, or may have been. */
@@ -584,6 +637,7 @@ export class Auditor {
     this.#stamp += 1;
     const { lease: period } = this.pauses.since(queue);
     const place = this.#queue(queue);
+    const groups = { open: this.#openGroups(place, { replayed, faults, now }), grants: [] as GroupGrant[] };
     for (const leased of items) {
       if (leased.priority < call.priorityMin) {
         throw new Violation("I24", `a lease from ${call.priorityMin} on got ${leased.priority}`);
@@ -604,10 +658,16 @@ export class Auditor {
         this.#grantedBefore(leased);
         continue;
       }
+      const grant = place.grouped ? this.#groupGrant(place, leased, { at, begun: call.begun }) : null;
       const item = this.#granted(place, partition, leased, at);
-      this.#priorityRule.granted(item, { at, ...call });
+      if (grant !== null && !replayed) groups.grants.push(grant);
+      if (!place.grouped) this.#priorityRule.granted(item, { at, ...call });
       const isKnown = !replayed && faults === this.#faults;
       if (item.grant !== null && isKnown) item.grant.client = clientId;
+    }
+    if (place.grouped && groups.grants.length > 0) {
+      this.#require(this.#groups.leased(place, groups, { priorityMin: call.priorityMin, now }));
+      if ((groups.grants[0]?.at ?? 0) > this.#ownedSince) this.#require(this.#groups.rated(groups.grants));
     }
     if (this.#isUnlimited) return;
     this.#checkLeasedMax(place, now);
@@ -624,6 +684,43 @@ export class Auditor {
   ): number {
     const own = settingsIn(place, this.itemOf(payload)).leaseTimeoutMs;
     return leaseDeadline - (leaseTimeoutMs ?? own);
+  }
+
+  /** Groups that were certainly open; none if the grants may be of another opening. */
+  #openGroups(
+    place: QueueParameters,
+    { replayed, faults, now }: { replayed: boolean; faults: number; now: number },
+  ): OpenGroups {
+    const isUnsure = replayed || this.#hasNodes || faults !== this.#faults;
+    if (!place.grouped || isUnsure || this.isBeingCleared(place.name)) return new Map();
+    return this.#groups.open(place, now);
+  }
+
+  /** Checks the order of its group before the grant is noted. */
+  #groupGrant(
+    place: QueueParameters,
+    leased: LeasedItem,
+    { at, begun }: Record<"at" | "begun", number>,
+  ): GroupGrant | null {
+    const item = this.itemOf(leased.payload);
+    if (item === undefined || item.end !== null) return null;
+    this.#noteRedrive(item, leased.past?.redriven ?? 0, at);
+    if (item.place !== place) return null;
+    const grant = { item, attempts: leased.attempts, at, begun, answered: this.#stamp };
+    this.#require(this.#groups.granted(grant));
+    return grant;
+  }
+
+  /** A lease found nothing until it timed out, although nothing failed. */
+  checkIdle(queue: string, { begun, faults, priorityMin }: Pick<LeaseCall, "begun" | "faults" | "priorityMin">, now: number): void {
+    const place = this.#queue(queue);
+    const { leasedMax, leaseRate } = place;
+    const isLimited = !this.#isUnlimited && (leasedMax > 0 || leaseRate !== "");
+    if (!place.grouped || isLimited || this.pauses.mayBe(queue) || faults !== this.#faults) return;
+    if (this.#hasNodes || this.isBeingCleared(queue)) return;
+    const group = this.#groups.idle(place, { begun, priorityMin, now });
+    if (group === null) return;
+    throw new Violation("I28", `a lease of ${queue} found nothing, although group '${group}' is open`);
   }
 
   #checkLeasedMax({ name, leasedMax }: QueueParameters, now: number): void {
@@ -666,15 +763,43 @@ export class Auditor {
     this.#isUnlimited = true;
   }
 
+  /** Groups have no limits any more, and dead letters do not close them. */
+  groupLimitsLifted(): void {
+    this.#areGroupsOpen = true;
+    this.#groups.limitsLifted();
+  }
+
+  groupBegun(queue: string, group: string | null, change: GroupSettingsChange): GroupSettingsCall {
+    this.#stamp += 1;
+    return this.#groups.changeBegun(queue, group, change);
+  }
+
+  groupEnded(call: GroupSettingsCall, ending: Ending<unknown> | null, now: number): void {
+    this.#stamp += 1;
+    this.#groups.changeEnded(call, ending, now);
+  }
+
+  /** Compares a list of groups with the items that their queue lists. */
+  checkGroups(
+    queue: string,
+    groups: readonly GroupInfo[],
+    found: { readonly listed: readonly ListedInGroup[]; readonly now: number },
+  ): void {
+    if (this.#damagedCount > 0) return;
+    this.#require(this.#groups.checkList(this.#queue(queue), groups, found));
+  }
+
   /** A new process starts with empty rate windows. */
   restarted(): void {
     this.#rateGrants.clear();
+    this.#groups.restarted(this.#stamp);
     for (const { grant } of this.#items.values()) if (grant !== null) grant.client = null;
   }
 
   /** A new owner grants now, and starts with empty rate windows. */
   tookOver(now: number): void {
     this.#rateGrants.clear();
+    this.#groups.restarted(this.#stamp);
     this.#ownedSince = now;
   }
 
@@ -783,6 +908,7 @@ export class Auditor {
       leased.encoding === item.encoding &&
       leased.reference === item.reference &&
       leased.priority === item.priority &&
+      (leased.group ?? "") === item.group &&
       leased.headers?.["of"] === item.headers?.["of"] &&
       (leased.past?.maxAttempts ?? 0) === item.maxAttempts &&
       (leased.past?.leaseTimeoutMs ?? 0) === item.leaseTimeoutMs;
@@ -850,6 +976,7 @@ export class Auditor {
     if (item.place.deadQueue !== place.name) {
       throw new Violation("I1", `${item.key} was offered in ${place.name}, not ${item.place.name}`);
     }
+    if (item.rejected !== "yes") this.#groups.died(item, { isSure: false, now: at });
     const mayBeGivenUp = this.#hasNodes && item.open > 0;
     if (!mayBeGivenUp && !mayHaveDied(item, at, this.#faults)) {
       throw new Violation("I6", `${item.key} is in the dead queue without a reason`);
@@ -887,6 +1014,7 @@ export class Auditor {
       throw new Violation("I22", `${key} was redriven without having died`);
     }
     this.#situations.reached("a redriven item is leased again");
+    this.#groups.died(item, { isSure: false, now: at });
     item.redriven = redriven;
     item.place = this.#queue(produce.queue);
     item.leftAt ??= this.#stamp;
@@ -947,7 +1075,8 @@ export class Auditor {
     const first = item.attempts === 0 && item.grant === null;
     if (!(first && item.isOrdered)) return;
     const { produce, place, key } = item;
-    const name = `${place.name}/${partition}/${item.priority}`;
+    const line = place.grouped ? `group ${item.group}` : item.priority;
+    const name = `${place.name}/${partition}/${line}`;
     const offered = this.#offered.getOrInsertComputed(name, () => {
       const none = { begun: 0, indexes: new Map() };
       return { ...none, at: 0, before: none };
@@ -974,6 +1103,7 @@ export class Auditor {
   }
 
   #checkPriority(item: Tracked, at: number): void {
+    if (item.place.grouped) return;
     if (this.#hasPriorities) this.#notePriority(item);
     if (!this.#isReadySinceProduced(item)) return;
     const overtaker = this.#priorityRule.overtakerOf(item, at);
@@ -1025,6 +1155,7 @@ export class Auditor {
   ): FinishCall {
     this.#stamp += 1;
     const items = ids.flatMap((id) => this.#ids.get(id) ?? []);
+    if (verb !== "complete" && verb !== "extend") this.#groups.touched(items);
     for (const item of items) item.open += 1;
     for (const { id, reason } of how) {
       if (reason !== undefined) mayGive(this.#ids.get(id), reason);
@@ -1081,6 +1212,7 @@ export class Auditor {
       this.#checkRefusal([call], ending.details, now);
     }
     for (const item of call.items) item.open -= 1;
+    if (call.verb !== "complete" && call.verb !== "extend") this.#groups.touched(call.items);
   }
 
   /** An answer was lost, and the call is repeated with the same key. */
@@ -1154,6 +1286,9 @@ export class Auditor {
       else if (verb === "release") {
         grant.isOver = true;
         item.attempts -= 1;
+      }
+      if (verb === "retry" || verb === "release") {
+        this.#groups.returned(item, verb, { stamp: begun, at: begunAt }, this.#instant(now));
       }
     }
     if (verb === "complete") this.#situations.reached("a complete is answered");
@@ -1252,6 +1387,7 @@ export class Auditor {
       const item = payload === undefined ? this.#ids.get(id) : this.itemOf(payload);
       if (item === undefined) return [];
       const wasHeld = item.open === 0 && isHeld(item, id, now);
+      this.#groups.touched([item]);
       item.open += 1;
       item.cancels += 1;
       return { id, item, wasHeld };
@@ -1267,6 +1403,7 @@ export class Auditor {
     const states = ending?.ok === true ? ending.value.items : [];
     for (const { id, item, wasHeld } of call) {
       item.open -= 1;
+      this.#groups.touched([item]);
       const was = states.find((one) => one.id === id)?.was ?? "not_found";
       // A repetition after the window finds nothing of what the first call removed.
       if (ending === null || item.wentBackAt > 0 || (wasLost && was === "not_found")) continue;
@@ -1292,6 +1429,7 @@ export class Auditor {
     this.#stamp += 1;
     const task = { queue, action, kind, answeredAt: Number.POSITIVE_INFINITY };
     this.#tasks.push(task);
+    this.#groups.faulted();
     for (const item of this.#items.values()) {
       concern(item, task);
       if (action !== "redrive") continue;
@@ -1348,6 +1486,7 @@ export class Auditor {
     const { isDelete, takesLeased } = what;
     if (isDelete) {
       this.pauses.forget(queue);
+      this.#groups.forget(queue);
       this.#rateGrants.delete(queue);
     }
     if (takesLeased) {

@@ -490,6 +490,7 @@ export function copyOf(image: MemoryImage): MemoryImage {
   copy.receipts.push(...image.receipts);
   for (const [taskId, text] of image.tasks) copy.tasks.set(taskId, text);
   for (const unique of image.uniques.values()) copy.putUnique(unique);
+  for (const grouped of image.grouped.values()) copy.grouped.put({ ...grouped });
   return copy;
 }
 

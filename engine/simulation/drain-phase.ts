@@ -1,11 +1,12 @@
 // The drain phase of a world: nothing fails, consumers work, and every item must come to its end.
 // Also the census, which lists everything at rest.
 
-import type { StoredItem } from "../model/api.ts";
+import type { GroupInfo, StoredItem } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
 import type { Sighting } from "./auditor.ts";
 import { Violation } from "./auditor.ts";
 import { checkFinds } from "./finds.ts";
+import type { ListedInGroup } from "./group-list-rule.ts";
 import { day, minute, priorityMinOf, second } from "./parameters.ts";
 import type { DrainSteps, WorldParts } from "./world-parts.ts";
 
@@ -63,6 +64,9 @@ async function listQueue(world: WorldParts, queue: string): Promise<Sighting[]> 
       all.push({ queue, partition, isLeased, payload, redriven: past?.redriven ?? 0 });
     }
   }
+  if (parameters.queues.some((one) => one.name === queue && one.grouped)) {
+    await checkGroups(world, queue, listed);
+  }
   if (parameters.hasSearches) await checkFinds(world, queue, listed);
   await checkDryRun(bundle, queue, { ...sums, isExact: auditor.damagedCount === 0 });
   const { queued, leased, scheduled, retried } = inspection;
@@ -72,6 +76,28 @@ async function listQueue(world: WorldParts, queue: string): Promise<Sighting[]> 
     throw new Violation("I12", `inspect of ${queue} differs from the listed items`);
   }
   return all;
+}
+
+/** I29: the groups of a queue, page by page. */
+async function checkGroups(
+  { bundle, auditor, now }: WorldParts,
+  queue: string,
+  items: readonly StoredItem[],
+): Promise<void> {
+  const groups: GroupInfo[] = [];
+  let pivot = "";
+  do {
+    const request = { queue, pivot, limit: 2 };
+    const page = await bundle.run(() => bundle.engine.listGroups(request));
+    groups.push(...page.groups);
+    pivot = page.nextPivot;
+  } while (pivot !== "");
+  const listed = items.map(({ payload, isLeased, enqueueAt }): ListedInGroup => {
+    const group = auditor.itemOf(payload)?.group ?? "";
+    if (enqueueAt !== null) return { group, state: "aside" };
+    return { group, state: isLeased ? "leased" : "waiting" };
+  });
+  auditor.checkGroups(queue, groups, { listed, now });
 }
 
 /** I12: a dry run returns the counts of a clear. */
@@ -98,8 +124,8 @@ async function checkDryRun(
 async function checkLines({ bundle, parameters }: WorldParts): Promise<void> {
   const { engine } = bundle;
   for (const { name } of parameters.queues) {
-    const { pause, leasedMax = Number.POSITIVE_INFINITY, leaseRate } = engine.queueInfo(name);
-    if (pause?.lease === true || leaseRate !== undefined) continue;
+    const { pause, leasedMax = Number.POSITIVE_INFINITY, leaseRate, grouped } = engine.queueInfo(name);
+    if (pause?.lease === true || leaseRate !== undefined || grouped === true) continue;
     const { waiting } = await bundle.run(() => engine.clients({ queue: name, limit: 1_000 }));
     if (waiting.length === 0) continue;
     const { partitions } = await bundle.run(() => engine.stats(name));
@@ -160,6 +186,7 @@ async function consume(world: WorldParts, queue: string, round: number): Promise
     if (ending?.code !== "empty") {
       throw new Violation("I11", `a lease of ${queue} failed without a fault; ${ending?.message}`);
     }
+    world.auditor.checkIdle(queue, { begun, faults, priorityMin: 0 }, world.now);
     return 0;
   }
   const { value: lease } = ending;

@@ -25,6 +25,16 @@ export interface QueueParameters {
   /** 0 = no unique keys. */
   readonly uniqueForMs: number;
   readonly priorityAgingMs: number;
+  /** Its items have groups, so it has one partition; absent = they have none. */
+  readonly grouped?: true;
+  /** 0 = no limit. */
+  readonly groupLeasedMax?: number;
+  /** `""` = no limit. */
+  readonly groupRate?: string;
+  /** 0 = no limit. */
+  readonly groupWaitingMax?: number;
+  readonly groupOrder?: "loose" | "strict";
+  readonly groupOnDead?: "continue" | "block";
 }
 
 export interface Parameters {
@@ -51,6 +61,8 @@ export interface Parameters {
   readonly hasOwnSettings?: true;
   /** Items have only a text and a due time. */
   readonly isPlain?: boolean;
+  /** Items have groups. */
+  readonly hasGroups?: true;
   /** Calls have idempotency keys and are repeated. */
   readonly repeats: boolean;
   /** Every other client that disconnects repeats its call at once, on another connection. */
@@ -89,6 +101,8 @@ export interface Parameters {
     readonly import: number;
     /** Items arrive for minutes, and hardly any leave. */
     readonly crowd: number;
+    /** Settings of groups change. */
+    readonly group: number;
   };
   /** Bounds of a turn; small ones split work into pieces. */
   readonly bounds: {
@@ -153,14 +167,15 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const cancelled = [3, 11].includes(seed % 13) ? cancelling(prioritized) : prioritized;
   const filled = seed % 6 === 5 ? filling(cancelled, Math.floor(seed / 6)) : cancelled;
   const resharded = seed % 8 === 2 ? backingOff(filled, Math.floor(seed / 8)) : filled;
+  const grouped = withGroups.includes(seed % 31) ? grouping(resharded, seed) : resharded;
   // Few worlds have enough load for a turn during a sync; in odd seeds any load is enough.
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
-    ...resharded,
+    ...grouped,
     ...(seed % 5 === 2 && { hasOwnSettings: true }),
     isPlain: seed % 7 === 6 && !crowded.hasSearches,
     syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5),
-    bounds: { ...resharded.bounds, secondTurnWeightMin },
+    bounds: { ...grouped.bounds, secondTurnWeightMin },
   };
 }
 
@@ -358,6 +373,37 @@ export function prioritizing(parameters: Parameters, which: number): Parameters 
   };
 }
 
+/** By the seed modulo 31. */
+const withGroups = [2, 8, 14, 20, 26];
+
+/** A world whose groups take turns, with limits, orders and settings of their own. */
+export function grouping(parameters: Parameters, seed: number): Parameters {
+  const which = Math.floor(seed / 31) * withGroups.length + withGroups.indexOf(seed % 31);
+  const { reshards: _, ...others } = which % 3 === 1 ? prioritizing(parameters, which) : parameters;
+  const { weights } = others;
+  const rules = {
+    grouped: true,
+    partitions: 1,
+    groupLeasedMax: [1, 0, 2, 0, 3][which % 5] ?? 0,
+    groupRate: ["", "3/1s", "", "2/20ms", "", "1/1m", ""][which % 7] ?? "",
+    groupWaitingMax: [0, 0, 0, 4][which % 4] ?? 0,
+    groupOnDead: which % 8 < 4 ? "continue" : "block",
+  } as const;
+  const isStrict = which % 2 === 0;
+  return {
+    ...others,
+    hasGroups: true,
+    queues: others.queues.map((one) => {
+      if (one.name !== "dead") {
+        const groupOrder = (one.name === "orders") === isStrict ? "strict" : "loose";
+        return { ...one, ...rules, groupOrder };
+      }
+      return which % 6 === 5 ? { ...one, grouped: true, partitions: 1 } : one;
+    }),
+    weights: { ...weights, group: which % 3 === 0 ? 0 : 10 },
+  };
+}
+
 /** A world in which clients cancel leased and waiting items. */
 function cancelling(parameters: Parameters): Parameters {
   return { ...parameters, weights: { ...parameters.weights, cancel: 10 } };
@@ -427,7 +473,7 @@ function usualParameters(chance: Chance): Parameters {
       transact: 0,
       task: 0,
       import: 0,
-      crowd: 0,
+      ...{ crowd: 0, group: 0 },
     },
     bounds: chance.hits(700)
       ? usualBounds

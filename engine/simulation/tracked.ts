@@ -22,6 +22,8 @@ export interface ItemText {
   /** Its own settings; 0 = the queue's. */
   readonly maxAttempts: number;
   readonly leaseTimeoutMs: number;
+  /** `""` = the one without a name. */
+  readonly group: string;
   readonly headers: Headers | undefined;
 }
 
@@ -99,6 +101,30 @@ export interface TaskCall {
   answeredAt: number;
 }
 
+/** A time, in the order of calls and answers, and by the clock of the engine. */
+export interface Instant {
+  readonly stamp: number;
+  readonly at: number;
+}
+
+export const neverKnown: Instant = {
+  stamp: Number.POSITIVE_INFINITY,
+  at: Number.POSITIVE_INFINITY,
+};
+export const longAgo: Instant = { stamp: 0, at: Number.NEGATIVE_INFINITY };
+
+/** What is certain about the place of an item in its group. */
+export interface GroupPlace {
+  /** It joined the tail of the group after this. */
+  readonly after: Instant;
+  /** It joined the tail of the group before this; `neverKnown` = it may not have. */
+  readonly by: Instant;
+  /** It has been ready since this at the latest; `neverKnown` = it may not be. */
+  readonly freeBy: Instant;
+  /** It was never retried and its lease never lapsed, so its produce decides its order. */
+  readonly isFirst: boolean;
+}
+
 export interface Tracked extends ItemText {
   readonly produce: ProduceCall;
   readonly index: number;
@@ -157,6 +183,7 @@ export interface Tracked extends ItemText {
   isSent: boolean;
   /** Whether it must be leased in the order of producing. */
   isOrdered: boolean;
+  groupPlace: GroupPlace;
 }
 
 export function trackedOf(text: ItemText, produce: ProduceCall, place: QueueParameters): Tracked {
@@ -193,6 +220,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     open: 0,
     isSent: false,
     isOrdered: true,
+    groupPlace: { after: longAgo, by: neverKnown, freeBy: neverKnown, isFirst: true },
   };
 }
 

@@ -11,7 +11,7 @@ interface Waiting {
   readonly mayBeHeld: (item: Tracked) => boolean;
 }
 
-const refusal = /(\d+) items wait and (\d+) would be added, expected at most (\d+)$/;
+const refusal = /(\d+) items wait(?: in '.*')? and (\d+) would be added, expected at most (\d+)$/;
 
 /** What is wrong with the success of the call; `null` = nothing. */
 export function overfilled(

@@ -19,6 +19,7 @@ import { Chance } from "./chance.ts";
 import { drain, takeCensus, usualDrainSteps } from "./drain-phase.ts";
 import { Explanations } from "./explanations.ts";
 import type { StoreControl } from "./faulty-store.ts";
+import { GroupCalls } from "./group-calls.ts";
 import { Histories } from "./histories.ts";
 import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
@@ -100,6 +101,8 @@ interface HeldLease {
 }
 
 const eventsKept = 60;
+/** Some groups have more items than others. */
+const groupNames = ["a", "", "b", "a", "é 1", "a", "b"];
 /** Calls of a shard to its store between two events; a correct one needs a few hundred. */
 const callsMax = 30_000;
 
@@ -132,6 +135,7 @@ export class World {
   readonly #transacts: Transacts;
   readonly tasks: TaskCalls;
   readonly #advances: Advances;
+  readonly #groups: GroupCalls;
   /** The next commits may kill the process. */
   #isDying = false;
   #shardCount: number;
@@ -175,6 +179,7 @@ export class World {
     census: () => this.#census(),
     trouble: () => this.#options.scenario?.trouble(),
     crowd: () => this.#crowd(),
+    group: () => this.#groups.start(),
   };
   #violation: unknown = null;
   #isRecreating = false;
@@ -248,6 +253,18 @@ export class World {
       endingText,
     });
     this.tasks = this.#taskCalls();
+    this.#groups = new GroupCalls({
+      queues: this.parameters.queues,
+      names: [...new Set(groupNames)],
+      chance: this.#chance,
+      auditor: this.auditor,
+      situations: this.situations,
+      engine: () => this.bundle.engine,
+      now: () => this.now,
+      log: (event) => this.log(event),
+      call: (what, send, ended) => this.#call(what, send, ended),
+      endingText,
+    });
     this.#advances = new Advances({
       situations: options.situations,
       bundle: () => this.bundle,
@@ -364,7 +381,7 @@ export class World {
     const status = engine.status();
     const isSlow = this.#slow || this.#stores.some(({ isHeld, isSilent }) => isHeld || isSilent);
     const isHealthy = !isSlow && status.shards.every(isUp);
-    if (isHealthy) this.auditor.rested();
+    if (isHealthy) this.auditor.rested(this.now);
     if (isHealthy && this.parameters.weights.task > 0) this.tasks.watch();
     const { scenario } = this.#options;
     this.explanations.check({ isCalm: scenario?.isCalm() ?? !isSlow });
@@ -382,6 +399,7 @@ export class World {
     }
     await this.calmDown();
     if (this.parameters.weights.pause > 0) await this.#resumeAll();
+    if (this.parameters.hasGroups) await this.#openGroups();
     await drain(this);
     this.auditor.finish(this.now);
     this.#rethrow();
@@ -589,6 +607,7 @@ export class World {
       // Not by chance, so that worlds without priorities stay as they are.
       priority: this.parameters.hasPriorities ? ([0, 5, 0, 9, 4, 5][this.#keys % 6] ?? 0) : 0,
       ...ownSettings(this.parameters.hasOwnSettings ? this.#keys : 0),
+      group: this.parameters.hasGroups ? (groupNames[this.#keys % groupNames.length] ?? "") : "",
       headers: this.#keys % 3 === 0 ? { of: key } : undefined,
     };
     if (!this.parameters.isPlain) return text;
@@ -623,7 +642,8 @@ export class World {
     const slowBegun = this.#slowTimes;
     const isSlow = () => wasSlow || this.#slow || this.#slowTimes > slowBegun;
     // A grant that is too late for its client is requeued at the tail, or lapses before.
-    const unanswered = () => this.auditor.leaseUnanswered(queue, request.batchSize, begunAt);
+    const sent = { batchSize: request.batchSize, begun, begunAt };
+    const unanswered = () => this.auditor.leaseUnanswered(queue, sent);
     this.log(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
     this.#repeatable({
       what: "lease",
@@ -647,6 +667,10 @@ export class World {
           // A timeout guarantees that nothing was leased.
           const isSure = ending !== null && !wasLost && this.#isTimeout(ending);
           if (!isSure) unanswered();
+          const { priorityMin = 0 } = request;
+          if (isSure && !isSlow()) {
+            this.auditor.checkIdle(queue, { begun, faults, priorityMin }, this.now);
+          }
           if (isSlow()) {
             if (!isSure) this.auditor.faulted();
             this.situations.reached("a lease times out while a commit is slow");
@@ -957,6 +981,12 @@ export class World {
       this.#startPause(name, { lease: false, produce: false });
       await this.rest();
     }
+  }
+
+  async #openGroups(): Promise<void> {
+    this.auditor.groupLimitsLifted();
+    this.#groups.openAll();
+    await this.rest();
   }
 
   #clear(): void {
