@@ -265,7 +265,7 @@ export class Groups {
 
   /** Whether the run of a serial group may continue. */
   continues(group: Group, now: number): boolean {
-    const isHeld = group.leased > 0 && group.waiting > 0;
+    const isHeld = group.leased > 0 && group.waiting > 0 && this.isSerial(group);
     return isHeld && this.blockOf(group, now) === "leased_max" && this.#hasRate(group, now);
   }
 
