@@ -23,7 +23,7 @@ export function planLeases(planner: ReadPlanner): void {
     // The next turn serves the remaining queues.
     if (itemsMax <= 0) break;
     const waiting = inTime(queue, machineNow);
-    if (queue.definition.grouped) {
+    if (queue.servesGroups) {
       itemsMax -= planGroups(planner, queue, { waiting, itemsMax });
       continue;
     }
@@ -69,7 +69,7 @@ function serve(turn: Turn, queue: LogicalQueue, lanes: Lanes): void {
   if (changeSet.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
   const allowed = queue.itemsAllowed(now);
   const before = changeSet.granted.length;
-  const groups = queue.definition.grouped ? groupsOf(turn, queue) : null;
+  const groups = queue.servesGroups ? groupsOf(turn, queue) : null;
   const granted =
     groups === null
       ? serveLanes(turn, queue, lanes)

@@ -181,6 +181,11 @@ export class LogicalQueue {
     return this.places.get(partition) ?? unknownPartition(partition);
   }
 
+  /** Whether its leases are served by groups; a deleted queue may have no partition left. */
+  get servesGroups(): boolean {
+    return this.definition.grouped === true && this.places.size > 0;
+  }
+
   /** The own slots of its partitions. */
   get slots(): number[] {
     return [...this.places.values()].map(({ slot }) => slot);
