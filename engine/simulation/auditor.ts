@@ -1533,6 +1533,7 @@ export class Auditor {
           this.#ended(item, "cleared");
       }
       if (call.isDelete) {
+        this.#groups.forget(call.queue);
         // Also discards grants reported during the delete: a new queue has an empty rate window.
         this.#rateGrants.delete(call.queue);
         for (const name of this.#offered.keys()) {

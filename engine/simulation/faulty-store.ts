@@ -158,12 +158,20 @@ export class StoreControl {
   /** Marks damaged items in a page as a store does; only their place is right. */
   spoil<T extends Item>({ found, isAll }: Some<Read<T>>): Some<Read<T>> {
     if (this.#damaged.size === 0) return { found, isAll };
-    const seen = found.map((item) =>
-      this.#isDamaged(item)
-        ? { ...item, damaged: true, createdAt: 0, attempts: 0, payload: new Uint8Array(1) }
-        : item,
-    );
-    return { found: seen, isAll };
+    return { found: found.map((item) => this.#spoiled(item)), isAll };
+  }
+
+  /** Marks damaged items in the heads of groups. */
+  spoilGroups(groups: ReadResult["groups"]): ReadResult["groups"] {
+    return groups.map(({ found, isAll }) => ({
+      found: found.map((row) => (row.item ? { ...row, item: this.#spoiled(row.item) } : row)),
+      isAll,
+    }));
+  }
+
+  #spoiled<T extends Item>(item: Read<T>): Read<T> {
+    if (!this.#isDamaged(item)) return item;
+    return { ...item, damaged: true, createdAt: 0, attempts: 0, payload: new Uint8Array(1) };
   }
 
   #isDamaged({ slot, seq }: { readonly slot: number; readonly seq: number }): boolean {
@@ -301,6 +309,7 @@ class FaultyStore implements Store {
       const readResult = await this.#store.read(plan);
       return {
         ...readResult,
+        groups: this.#control.spoilGroups(readResult.groups),
         heads: spoilEach(readResult.heads),
         items: spoilEach(readResult.items),
         scheduled: spoilEach(readResult.scheduled),

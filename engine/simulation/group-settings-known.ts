@@ -31,6 +31,8 @@ export interface GroupSettingsCall {
   readonly change: GroupSettingsChange;
   /** Settings to which the call has added a value. */
   readonly added: readonly Setting[];
+  /** It may be of a queue that was deleted since. */
+  isOvertaken: boolean;
 }
 
 const usual: Required<Omit<GroupSettingsChange, "groupLeasedMax" | "groupRate">> = {
@@ -44,6 +46,7 @@ const usual: Required<Omit<GroupSettingsChange, "groupLeasedMax" | "groupRate">>
 export class GroupSettingsKnown {
   readonly #queues: ReadonlyMap<string, QueueParameters>;
   readonly #possible = new Map<string, Possible[]>();
+  readonly #open = new Set<GroupSettingsCall>();
   /** The highest weight that each group ever may have had. */
   readonly #weights = new Map<string, number>();
 
@@ -72,7 +75,9 @@ export class GroupSettingsKnown {
     const { weight = 1 } = change;
     const key = JSON.stringify([queue, group]);
     this.#weights.set(key, Math.max(weight, this.#weights.get(key) ?? 1));
-    return { queue, group, change, added };
+    const call = { queue, group, change, added, isOvertaken: false };
+    this.#open.add(call);
+    return call;
   }
 
   /** Returns whether that value is a new one. */
@@ -84,8 +89,10 @@ export class GroupSettingsKnown {
     return true;
   }
 
-  ended({ queue, group, change, added }: GroupSettingsCall, ending: Ending<unknown> | null, now: number) {
-    if (ending === null) return;
+  ended(call: GroupSettingsCall, ending: Ending<unknown> | null, now: number): void {
+    const { queue, group, change, added, isOvertaken } = call;
+    this.#open.delete(call);
+    if (ending === null || isOvertaken) return;
     for (const setting of Object.keys(change) as Setting[]) {
       const possible = this.#of(queue, group, setting);
       const isOut = ({ value }: Possible): boolean =>
@@ -105,6 +112,7 @@ export class GroupSettingsKnown {
 
   /** The queue may be a new one, whose groups have nothing of their own. */
   forget(queue: string): void {
+    for (const call of this.#open) if (call.queue === queue) call.isOvertaken = true;
     for (const [key, possible] of this.#possible) {
       const [name, , setting] = JSON.parse(key) as [string, string | null, Setting];
       if (name !== queue) continue;
