@@ -30,7 +30,10 @@ export function planGroups(
   const { memory, now } = planner;
   const groups = groupsOf(planner, queue);
   groups.advance(now);
-  const wanted = wantedByPriority(waiting, Math.min(queue.itemsAllowed(now), itemsMax));
+  const wanted = wantedByPriority(
+    mayFind(groups, waiting),
+    Math.min(queue.itemsAllowed(now), itemsMax),
+  );
   const counts = new Map<Group, number>();
   let sum = 0;
   for (const [priorityMin, count] of wanted) {
@@ -48,6 +51,11 @@ export function planGroups(
   }
   if (counts.size > 0) for (const one of memory.partitionsAt(slot)) planFirst(planner, one);
   return sum;
+}
+
+/** Skips leases that no open group is for, so that they use up nothing of what a turn serves. */
+function* mayFind(groups: Groups, leases: Iterable<WaitingLease>): Generator<WaitingLease> {
+  for (const lease of leases) if (groups.hasOpen(lease.request.priorityMin ?? 0)) yield lease;
 }
 
 /** By the lowest priority that leases take, how many items they may get. */
@@ -106,7 +114,7 @@ export function serveGroups(
   const isClearing = partitions.some(({ clearReadyBelow }) => clearReadyBelow > 0);
   if (isClearing || allowed <= 0 || !groups.hasOpen(0)) return 0;
   return new GroupLender(turn, groups, items).serve(
-    upTo(leases, Math.min(allowed, limits.turnWeightMax)),
+    upTo(mayFind(groups, leases), Math.min(allowed, limits.turnWeightMax)),
   );
 }
 
