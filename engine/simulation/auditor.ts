@@ -32,10 +32,10 @@ import {
   comeBack,
   type Grant,
   handReason,
+  type Instant,
   type ItemText,
   isCertain,
   isConcerned,
-  type Instant,
   isHeld,
   mayBeAbsent,
   mayHaveDied,
@@ -446,7 +446,8 @@ export class Auditor {
   /** Like `checkWaiting`, for each group. */
   #checkGroupsWaiting(call: ProduceCall, ending: Ending<Produced>, now: number): void {
     const { groupWaitingMax: max = 0 } = this.#queue(call.queue);
-    const [, full] = (!ending.ok && /^group is full; .* wait in '(.*)' and/.exec(ending.message)) || [];
+    const [, full] =
+      (!ending.ok && /^group is full; .* wait in '(.*)' and/.exec(ending.message)) || [];
     if (max === 0 || (!ending.ok && full === undefined)) return;
     const mayBeHeld = (item: Tracked) => this.#unansweredLeaseOf(item) !== undefined;
     for (const [group, items] of Map.groupBy(call.items, (item) => item.group)) {
@@ -637,7 +638,10 @@ export class Auditor {
     this.#stamp += 1;
     const { lease: period } = this.pauses.since(queue);
     const place = this.#queue(queue);
-    const groups = { open: this.#openGroups(place, { replayed, faults, now }), grants: [] as GroupGrant[] };
+    const groups = {
+      open: this.#openGroups(place, { replayed, faults, now }),
+      grants: [] as GroupGrant[],
+    };
     for (const leased of items) {
       if (leased.priority < call.priorityMin) {
         throw new Violation("I24", `a lease from ${call.priorityMin} on got ${leased.priority}`);
@@ -658,7 +662,9 @@ export class Auditor {
         this.#grantedBefore(leased);
         continue;
       }
-      const grant = place.grouped ? this.#groupGrant(place, leased, { at, begun: call.begun }) : null;
+      const grant = place.grouped
+        ? this.#groupGrant(place, leased, { at, begun: call.begun })
+        : null;
       const item = this.#granted(place, partition, leased, at);
       if (grant !== null && !replayed) groups.grants.push(grant);
       if (!place.grouped) this.#priorityRule.granted(item, { at, ...call });
@@ -667,7 +673,8 @@ export class Auditor {
     }
     if (place.grouped && groups.grants.length > 0) {
       this.#require(this.#groups.leased(place, groups, { priorityMin: call.priorityMin, now }));
-      if ((groups.grants[0]?.at ?? 0) > this.#ownedSince) this.#require(this.#groups.rated(groups.grants));
+      if ((groups.grants[0]?.at ?? 0) > this.#ownedSince)
+        this.#require(this.#groups.rated(groups.grants));
     }
     if (this.#isUnlimited) return;
     this.#checkLeasedMax(place, now);
@@ -712,7 +719,11 @@ export class Auditor {
   }
 
   /** A lease found nothing until it timed out, although nothing failed. */
-  checkIdle(queue: string, { begun, faults, priorityMin }: Pick<LeaseCall, "begun" | "faults" | "priorityMin">, now: number): void {
+  checkIdle(
+    queue: string,
+    { begun, faults, priorityMin }: Pick<LeaseCall, "begun" | "faults" | "priorityMin">,
+    now: number,
+  ): void {
     const place = this.#queue(queue);
     const { leasedMax, leaseRate } = place;
     const isLimited = !this.#isUnlimited && (leasedMax > 0 || leaseRate !== "");
@@ -720,7 +731,10 @@ export class Auditor {
     if (this.#hasNodes || this.isBeingCleared(queue)) return;
     const group = this.#groups.idle(place, { begun, priorityMin, now });
     if (group === null) return;
-    throw new Violation("I28", `a lease of ${queue} found nothing, although group '${group}' is open`);
+    throw new Violation(
+      "I28",
+      `a lease of ${queue} found nothing, although group '${group}' is open`,
+    );
   }
 
   #checkLeasedMax({ name, leasedMax }: QueueParameters, now: number): void {
@@ -776,7 +790,7 @@ export class Auditor {
 
   groupEnded(call: GroupSettingsCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
-    this.#groups.changeEnded(call, ending, now);
+    this.#groups.changeEnded(call, ending, this.#instant(now));
   }
 
   /** Compares a list of groups with the items that their queue lists. */

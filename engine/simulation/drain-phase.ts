@@ -124,7 +124,12 @@ async function checkDryRun(
 async function checkLines({ bundle, parameters }: WorldParts): Promise<void> {
   const { engine } = bundle;
   for (const { name } of parameters.queues) {
-    const { pause, leasedMax = Number.POSITIVE_INFINITY, leaseRate, grouped } = engine.queueInfo(name);
+    const {
+      pause,
+      leasedMax = Number.POSITIVE_INFINITY,
+      leaseRate,
+      grouped,
+    } = engine.queueInfo(name);
     if (pause?.lease === true || leaseRate !== undefined || grouped === true) continue;
     const { waiting } = await bundle.run(() => engine.clients({ queue: name, limit: 1_000 }));
     if (waiting.length === 0) continue;

@@ -102,7 +102,11 @@ export class GroupCalls {
       if (!grouped) continue;
       const { call, engine } = this.#options;
       const change = { name, groupOnDead: "continue", groupWaitingMax: 0 } as const;
-      call("group", () => engine().updateQueue(change), () => undefined);
+      call(
+        "group",
+        () => engine().updateQueue(change),
+        () => undefined,
+      );
       this.#change(name, null, { groupLeasedMax: 0, groupRate: "" });
       for (const group of names) {
         const open = { leasedMax: 0, rate: "", weight: 1, paused: false, dead: false };

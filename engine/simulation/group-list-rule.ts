@@ -15,7 +15,12 @@ export interface ListedInGroup {
 export function checkGroups(
   groups: readonly GroupInfo[],
   listed: readonly ListedInGroup[],
-  { place, settings, now, mayHaveDied }: {
+  {
+    place,
+    settings,
+    now,
+    mayHaveDied,
+  }: {
     readonly place: QueueParameters;
     readonly settings: GroupSettingsKnown;
     readonly now: number;

@@ -42,6 +42,8 @@ export class GroupRules {
   /** Dead items that were in the dead queue before their group was opened by hand. */
   readonly #forgiven = new Set<Tracked>();
   readonly #doomed = new Map<GroupSettingsCall, readonly Tracked[]>();
+  /** By queue and group, when a call to open it was last in progress. */
+  readonly #unblocked = new Map<string, number>();
   /** Dead letters close no group any more. */
   #isLifted = false;
 
@@ -89,7 +91,9 @@ export class GroupRules {
 
   returned(item: Tracked, verb: "retry" | "release", begun: Instant, answered: Instant): void {
     if (!item.place.grouped) return;
-    if (item.rejected === "yes") this.died(item, { isSure: true, now: answered.at });
+    // A call that opens the group may have come after the death, whatever was answered first.
+    const isSure = (this.#unblocked.get(keyOf(item.place.name, item.group)) ?? 0) < begun.stamp;
+    if (item.rejected === "yes") this.died(item, { isSure, now: answered.at });
     else this.#order.returned(item, { verb, begun, answered });
   }
 
@@ -110,13 +114,16 @@ export class GroupRules {
       item.group === group &&
       item.redrivenMax === 0 &&
       (item.rejected === "yes" || item.place.name !== queue);
+    if (change.dead === false) this.#unblocked.set(keyOf(queue, group), never);
     if (change.dead === false) this.#doomed.set(call, [...this.#options.items()].filter(isDead));
     return call;
   }
 
-  changeEnded(call: GroupSettingsCall, ending: Ending<unknown> | null, now: number): void {
-    this.#settings.ended(call, ending, now);
+  changeEnded(call: GroupSettingsCall, ending: Ending<unknown> | null, now: Instant): void {
+    this.#settings.ended(call, ending, now.at);
     this.#changed(call);
+    const key = keyOf(call.queue, call.group);
+    if (call.change.dead === false) this.#unblocked.set(key, ending === null ? never : now.stamp);
     if (ending?.ok === true) {
       for (const item of this.#doomed.get(call) ?? []) this.#forgiven.add(item);
     }
@@ -222,6 +229,12 @@ export class GroupRules {
     });
     return wrong === null ? null : ["I29", `in ${place.name}, ${wrong}`];
   }
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+function keyOf(queue: string, group: string | null): string {
+  return JSON.stringify([queue, group]);
 }
 
 function placeText({ key, groupPlace: { after, by, freeBy } }: Tracked): string {

@@ -96,7 +96,9 @@ export class GroupSettingsKnown {
     for (const setting of Object.keys(change) as Setting[]) {
       const possible = this.#of(queue, group, setting);
       const isOut = ({ value }: Possible): boolean =>
-        ending.ok ? value !== change[setting] : value === change[setting] && added.includes(setting);
+        ending.ok
+          ? value !== change[setting]
+          : value === change[setting] && added.includes(setting);
       for (const one of possible) if (isOut(one)) one.until = Math.min(one.until, now);
     }
   }
@@ -123,7 +125,11 @@ export class GroupSettingsKnown {
   }
 
   /** Between which bounds the limit was at `at`; infinite = none. */
-  leasedMax(queue: string, group: string, at: number): { readonly least: number; readonly most: number } {
+  leasedMax(
+    queue: string,
+    group: string,
+    at: number,
+  ): { readonly least: number; readonly most: number } {
     const own = this.#at(queue, group, "leasedMax", at) as number[];
     const ofQueue = this.#at(queue, null, "groupLeasedMax", at) as number[];
     const all = own.flatMap((max) => (max > 0 ? [max] : ofQueue));

@@ -203,7 +203,10 @@ export class GroupTurnRule {
 }
 
 function aged(priority: number, waitedMs: number, { priorityAgingMs }: QueueParameters): number {
-  return Math.min(limits.priorityMax, priority + Math.floor(Math.max(0, waitedMs) / priorityAgingMs));
+  return Math.min(
+    limits.priorityMax,
+    priority + Math.floor(Math.max(0, waitedMs) / priorityAgingMs),
+  );
 }
 
 function isAside({ enqueueAt, attempts, grant, notBefore, isSent, tasks }: Tracked, now: number) {
@@ -215,7 +218,13 @@ function isCertainlyReady(item: Tracked, place: QueueParameters, moment: GroupMo
   const { groupPlace, grant, redrivenMax, tasks, rejected, wentBackAt } = item;
   const isHere = item.place === place && item.produce.queue === place.name && redrivenMax === 0;
   const isUntouched = item.open === 0 && tasks.length === 0 && wentBackAt === 0;
-  if (!isHere || !isUntouched || rejected !== "no" || groupPlace.freeBy.stamp === Number.POSITIVE_INFINITY) return false;
+  if (
+    !isHere ||
+    !isUntouched ||
+    rejected !== "no" ||
+    groupPlace.freeBy.stamp === Number.POSITIVE_INFINITY
+  )
+    return false;
   const isSeen = item.faultsSeen === moment.faults && !item.mayBeReleased;
   const isFree = grant === null || grant.isOver || grant.deadline < moment.now;
   return isSeen && isFree && isCertain(item) && !mayHaveDied(item, moment.now, moment.faults);

@@ -253,18 +253,7 @@ export class World {
       endingText,
     });
     this.tasks = this.#taskCalls();
-    this.#groups = new GroupCalls({
-      queues: this.parameters.queues,
-      names: [...new Set(groupNames)],
-      chance: this.#chance,
-      auditor: this.auditor,
-      situations: this.situations,
-      engine: () => this.bundle.engine,
-      now: () => this.now,
-      log: (event) => this.log(event),
-      call: (what, send, ended) => this.#call(what, send, ended),
-      endingText,
-    });
+    this.#groups = this.#groupCalls();
     this.#advances = new Advances({
       situations: options.situations,
       bundle: () => this.bundle,
@@ -284,6 +273,21 @@ export class World {
       faults: () => this.auditor.faults + this.bundle.downs,
       hasNodes: this.#options.scenario !== undefined,
       now: () => this.now,
+    });
+  }
+
+  #groupCalls(): GroupCalls {
+    return new GroupCalls({
+      queues: this.parameters.queues,
+      names: [...new Set(groupNames)],
+      chance: this.#chance,
+      auditor: this.auditor,
+      situations: this.situations,
+      engine: () => this.bundle.engine,
+      now: () => this.now,
+      log: (event) => this.log(event),
+      call: (what, send, ended) => this.#call(what, send, ended),
+      endingText,
     });
   }
 
