@@ -33,6 +33,8 @@ export interface GroupMoment {
 interface Waiting {
   /** It has certainly waited since this engine time. */
   readonly at: number;
+  /** When that was last certain, in the order of calls. */
+  seen: number;
   /** How often others of its level were served meanwhile. */
   readonly served: Map<string, number>;
 }
@@ -102,6 +104,8 @@ export class GroupTurnRule {
       const isDone = isNot && item.end !== "cleared" && item.end !== "cancelled";
       if (mayBlock && !isDone && mayHaveDied(item, now, faults)) return null;
       if (isNot) continue;
+      // When it is set aside, its group has to be read, and may lose its turn.
+      if (item.damagedAt !== null) return null;
       priority = Math.min(priority, item.priority);
       const isReady = isCertainlyReady(item, place, moment);
       if (isReady) since = Math.min(since, item.groupPlace.freeBy.stamp);
@@ -137,14 +141,19 @@ export class GroupTurnRule {
     { open, priorityMin }: { readonly open: OpenGroups; readonly priorityMin: number },
   ): string | null {
     const waiting = this.#waiting.getOrInsertComputed(place.name, () => new Map());
-    const { at = 0, begun = 0 } = grants[0] ?? {};
+    const { at = 0, begun = 0, answered = 0 } = grants[0] ?? {};
     const meant = (group: string): boolean => {
       const found = open.get(group);
       return found !== undefined && found.since < begun && found.priority >= priorityMin;
     };
-    for (const group of waiting.keys()) if (!meant(group)) waiting.delete(group);
+    for (const [group, { seen }] of waiting) {
+      const isSame = meant(group) && (open.get(group)?.since ?? seen) < seen;
+      if (!isSame) waiting.delete(group);
+    }
     for (const group of open.keys()) {
-      if (meant(group)) waiting.getOrInsertComputed(group, () => ({ at, served: new Map() }));
+      if (!meant(group)) continue;
+      const newOne = () => ({ at, seen: answered, served: new Map() });
+      waiting.getOrInsertComputed(group, newOne).seen = answered;
     }
     const runs = new Set<string>();
     for (const { item } of grants) {

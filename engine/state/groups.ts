@@ -122,9 +122,14 @@ export class Groups {
   }
 
   /** Leases have ended whose items stay, to be removed by a clear. */
-  returnAll(name: string, attempts: number, now: number): void {
+  returnAll(
+    { group: name, rank }: { readonly group: string; readonly rank: number },
+    attempts: number,
+    now: number,
+  ): void {
     const group = this.#at(name);
     group.waiting += 1;
+    unknownFirst(group, Math.min(rank, group.firstRank));
     this.unlease(name, attempts, now);
   }
 

@@ -422,7 +422,7 @@ export function endAllLeases(context: StepContext, partition: Partition): void {
   const { changeSet, memory, now } = context;
   for (const { past, attempts } of partition.held.values()) {
     const grouped = groupIn(past);
-    if (grouped !== null) memory.groupsAt(partition.slot).returnAll(grouped.group, attempts, now);
+    if (grouped !== null) memory.groupsAt(partition.slot).returnAll(grouped, attempts, now);
   }
   for (const run of partition.runs) {
     run.heldCount = 0;
