@@ -220,7 +220,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     open: 0,
     isSent: false,
     isOrdered: true,
-    groupPlace: { after: longAgo, by: neverKnown, freeBy: neverKnown, isFirst: true },
+    groupPlace: { after: longAgo, by: neverKnown, freeBy: neverKnown, isFirst: false },
   };
 }
 

@@ -237,21 +237,7 @@ export class World {
       reconnects: this.parameters.reconnects === true,
       send: (what, call, answered, timeoutMs) => this.#call(what, call, answered, timeoutMs),
     });
-    this.#transacts = new Transacts({
-      parameters: this.parameters,
-      chance: this.#chance,
-      auditor: this.auditor,
-      situations: this.situations,
-      engine: () => this.bundle.engine,
-      now: () => this.now,
-      earliest: () => this.earliest,
-      log: (event) => this.log(event),
-      batch: () => this.#batch(),
-      text: (mayBeUnique) => this.#text(mayBeUnique),
-      queueName: () => this.#queueName(),
-      repeatable: (call) => this.#repeatable(call),
-      endingText,
-    });
+    this.#transacts = this.#transactCalls();
     this.tasks = this.#taskCalls();
     this.#groups = this.#groupCalls();
     this.#advances = new Advances({
@@ -273,6 +259,24 @@ export class World {
       faults: () => this.auditor.faults + this.bundle.downs,
       hasNodes: this.#options.scenario !== undefined,
       now: () => this.now,
+    });
+  }
+
+  #transactCalls(): Transacts {
+    return new Transacts({
+      parameters: this.parameters,
+      chance: this.#chance,
+      auditor: this.auditor,
+      situations: this.situations,
+      engine: () => this.bundle.engine,
+      now: () => this.now,
+      earliest: () => this.earliest,
+      log: (event) => this.log(event),
+      batch: () => this.#batch(),
+      text: (mayBeUnique) => this.#text(mayBeUnique),
+      queueName: () => this.#queueName(),
+      repeatable: (call) => this.#repeatable(call),
+      endingText,
     });
   }
 
