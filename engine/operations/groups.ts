@@ -9,7 +9,7 @@ import type { GroupHolder, Result } from "../model/messages.ts";
 import { type Group, noOthers } from "../state/group.ts";
 import { holdersIn } from "../state/group-holders.ts";
 import type { Groups } from "../state/groups.ts";
-import type { Turn } from "../turn/turn-context.ts";
+import type { ReadPlanner, Turn } from "../turn/turn-context.ts";
 import { answering, type Operation } from "./operation.ts";
 
 export interface GroupsList {
@@ -32,12 +32,8 @@ export const groupsList: Operation<GroupsList> = {
   planReads(planner, requests) {
     const { memory, now } = planner;
     for (const request of requests) {
-      const groups = memory.groupsAt(request.slot);
-      for (const name of pageOf(groups, request, now).names) {
-        const { waiting = 0, firstRank: from = 0 } = groups.find(name) ?? {};
-        const head = { partition: request.slot, group: name, from, items: 1 };
-        if (waiting > 0) planner.groups.push(head);
-      }
+      const { names } = pageOf(memory.groupsAt(request.slot), request, now);
+      planFirstItems(planner, request.slot, names);
     }
   },
   decide: answering((turn, request) => {
@@ -49,8 +45,19 @@ export const groupsList: Operation<GroupsList> = {
   }),
 };
 
+/** They tell how long each group has waited. */
+function planFirstItems(planner: ReadPlanner, slot: number, names: readonly string[]): void {
+  for (const group of names) {
+    const { waiting = 0, firstRank: from = 0 } = planner.memory.groupsAt(slot).find(group) ?? {};
+    if (waiting > 0) planner.groups.push({ partition: slot, group, from, items: 1 });
+  }
+}
+
 export const groupSet: Operation<GroupSet> = {
   phase: "within",
+  planReads(planner, requests) {
+    for (const { slot, change } of requests) planFirstItems(planner, slot, [change.group]);
+  },
   decide: answering(setOne),
 };
 

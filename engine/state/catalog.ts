@@ -318,9 +318,9 @@ export class Catalog implements QueueRules {
     const settings: QueueSettings = merge(queue.definition, change);
     const isSame = settings.deadQueue === queue.definition.deadQueue;
     if (!isSame) this.#checkDeadQueue(settings, isShown);
+    checkGrouped(queue, settings);
     checkQueueSettings(settings);
     checkUniqueFor(queue, settings);
-    checkGrouped(queue, settings);
     const updatedAt = laterThan(queue, now);
     const definition = { ...definitionOf(settings), ...(pause && { pause }), createdAt, updatedAt };
     const wanted = settings.requestedPartitions;
