@@ -216,3 +216,21 @@ test("produce: a key whose call had other settings of an item is taken", async (
   const ending = await bundle.ending(() => bundle.engine.produce(other));
   expect(ending).toMatchObject({ ok: false, code: "invalid" });
 });
+
+test("a grouped queue: each item of a group has its own deadline, and the group opens after the last", async () => {
+  const bundle = await setupQueues({ grouped: true, groupLeasedMax: 1 });
+  const group = "a";
+  await produce(bundle, { ...short, group }, { ...long, group }, { payload: "third", group });
+  const lease = await bundle.lease("orders", { batchSize: 2, leaseTimeoutMs: second });
+  expect(textsOf(lease.items)).toEqual(["short", "long"]);
+  await extend(bundle, lease);
+  expect(await leftMs(bundle)).toMatchObject({ short: 5 * second, long: 10 * minute });
+  await bundle.clock.advance(5 * second);
+  const list = { queue: "orders", pivot: "", limit: 9 };
+  const { groups } = await bundle.run(() => bundle.engine.listGroups(list));
+  expect(groups).toMatchObject([{ group, waiting: 2, leased: 1, blockedBy: "leased_max" }]);
+  await bundle.clock.advance(10 * minute);
+  expect(textsOf((await bundle.lease("orders", { batchSize: 9 })).items)).toEqual([
+    ...["third", "short", "long"],
+  ]);
+});
