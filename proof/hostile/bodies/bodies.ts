@@ -215,8 +215,9 @@ async function populate(app: RunningApp): Promise<void> {
     dead: {},
     orders: { dead_queue: "dead", max_attempts: 3, requested_partitions: 2 },
     wide: { requested_partitions: 5 },
+    grouped: { dead_queue: "dead", grouped: true, group_leased_max: 1, group_on_dead: "block" },
   } as const satisfies Record<(typeof worldQueues)[number], object>;
-  for (const name of ["dead", "orders", "wide"] as const) {
+  for (const name of ["dead", "orders", "wide", "grouped"] as const) {
     if (!have.has(name)) await app.create(name, settings[name]);
   }
   // Some bodies pause the queue or set limits.

@@ -7,7 +7,7 @@ import { bounds } from "../../../openapi/bounds.ts";
 import { base64, durations, instants, queueNames, texts, timeouts } from "./words.ts";
 
 /** Queues of each world. */
-export const worldQueues = ["orders", "dead", "wide"] as const;
+export const worldQueues = ["orders", "dead", "wide", "grouped"] as const;
 
 /** A mark, replaced by the id of an existing item when the body is sent. */
 export function idMark(index: number): string {
