@@ -360,7 +360,7 @@ const rejected: readonly [OperationId, object, number, string][] = [
     "summarizeItems",
     { ...orders, by: "payload" },
     400,
-    "by is invalid; expected 'reason' or 'death' or 'kind' or 'origin_queue', got 'payload'",
+    "by is invalid; expected 'reason' or 'death' or 'kind' or 'origin_queue' or 'group', got 'payload'",
   ],
   ["summarizeItems", { ...orders, by: "kind", pivot: "x" }, 400, "pivot is invalid"],
   ["summarizeItems", { queue_name: "none", by: "kind" }, 400, "queue does not exist"],
