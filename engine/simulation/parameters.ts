@@ -379,7 +379,7 @@ const withGroups = [2, 8, 14, 20, 26];
 /** A world whose groups take turns, with limits, orders and settings of their own. */
 export function grouping(parameters: Parameters, seed: number): Parameters {
   const which = Math.floor(seed / 31) * withGroups.length + withGroups.indexOf(seed % 31);
-  const { reshards: _, ...others } = which % 3 === 1 ? prioritizing(parameters, which) : parameters;
+  const others = which % 3 === 1 ? prioritizing(parameters, which) : parameters;
   const { weights } = others;
   const rules = {
     grouped: true,
