@@ -6,13 +6,15 @@ import { type GroupGrant, isStrict } from "./group-order-rule.ts";
 import type { GroupSettingsKnown } from "./group-settings-known.ts";
 import type { QueueParameters } from "./parameters.ts";
 import type { Situations } from "./situations.ts";
-import { isCertain, isHeld, type Tracked } from "./tracked.ts";
+import { isCertain, isHeld, mayHaveDied, type Tracked } from "./tracked.ts";
 
 /** The items of a group. */
 interface GroupItems {
   readonly place: QueueParameters;
   readonly group: string;
   readonly items: readonly Tracked[];
+  /** The number of faults so far. */
+  readonly faults: number;
 }
 
 export class GroupLimitRule {
@@ -66,7 +68,7 @@ export class GroupLimitRule {
   }
 
   #checkClosed(
-    { place, group, items }: GroupItems,
+    { place, group, items, faults }: GroupItems,
     grants: readonly GroupGrant[],
     now: number,
   ): string | null {
@@ -77,7 +79,7 @@ export class GroupLimitRule {
       }
     }
     if (!isStrict(place)) return null;
-    const [back] = items.filter((item) => isAway(item, { begun, at, now }));
+    const [back] = items.filter((item) => isAway(item, { begun, at, now, faults }));
     if (back !== undefined) return `${grants[0]?.item.key} was leased before ${back.key} is done`;
     const first = grants.findIndex(({ attempts }) => attempts > 1);
     if (first >= 0 && first < grants.length - 1) {
@@ -107,10 +109,11 @@ export class GroupLimitRule {
 /** Whether an item that came back is certainly leased or set aside since before the lease. */
 function isAway(
   item: Tracked,
-  { begun, at, now }: Record<"begun" | "at" | "now", number>,
+  { begun, at, now, faults }: Record<"begun" | "at" | "now" | "faults", number>,
 ): boolean {
   const { grant } = item;
   if (grant === null || item.open > 0 || item.tasks.length > 0 || !isCertain(item)) return false;
+  if (mayHaveDied(item, now, faults)) return false;
   if (grant.isOver) {
     // Due times are merged into whole seconds, so it may be due a little early.
     const isAside = item.notBefore > at && item.groupPlace.freeBy.stamp > begun;

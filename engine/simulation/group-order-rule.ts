@@ -85,6 +85,8 @@ export class GroupOrderRule {
 
   produced(item: Tracked, begun: Instant, answered: Instant): void {
     const { enqueueAt, isSent } = item;
+    // The answer may come after its first lease.
+    if (item.attempts > 0 || item.grant !== null) return;
     const isFirst = true;
     if (isSent) {
       item.groupPlace = { after: begun, by: neverKnown, freeBy: neverKnown, isFirst: false };

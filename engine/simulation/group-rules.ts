@@ -179,9 +179,10 @@ export class GroupRules {
   ): BrokenRule | null {
     const byGroup = Map.groupBy(grants, ({ item }) => item.group);
     const all = this.#itemsIn(place);
+    const faults = this.#options.faults();
     for (const [group, its] of byGroup) {
       const items = (all.get(group) ?? []).filter((item) => item.place === place);
-      const wrong = this.#limits.checkLease({ place, group, items }, its, now);
+      const wrong = this.#limits.checkLease({ place, group, items, faults }, its, now);
       if (wrong !== null) return ["I27", `in group '${group}' of ${place.name}, ${wrong}`];
     }
     const wrong = this.#turns.served(place, grants, { open, priorityMin });
