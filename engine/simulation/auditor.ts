@@ -639,7 +639,7 @@ export class Auditor {
     const { lease: period } = this.pauses.since(queue);
     const place = this.#queue(queue);
     const groups = {
-      open: this.#openGroups(place, { replayed, faults, now }),
+      open: this.#openGroups(place, { replayed, faults, begun: call.begun, now }),
       grants: [] as GroupGrant[],
     };
     for (const leased of items) {
@@ -696,11 +696,16 @@ export class Auditor {
   /** Groups that were certainly open; none if the grants may be of another opening. */
   #openGroups(
     place: QueueParameters,
-    { replayed, faults, now }: { replayed: boolean; faults: number; now: number },
+    {
+      replayed,
+      faults,
+      begun,
+      now,
+    }: { replayed: boolean; faults: number; begun: number; now: number },
   ): OpenGroups {
     const isUnsure = replayed || this.#hasNodes || faults !== this.#faults;
     if (!place.grouped || isUnsure || this.isBeingCleared(place.name)) return new Map();
-    return this.#groups.open(place, now);
+    return this.#groups.open(place, { begun, now });
   }
 
   /** Checks the order of its group before the grant is noted. */

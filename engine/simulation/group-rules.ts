@@ -152,9 +152,9 @@ export class GroupRules {
   }
 
   /** Groups of the queue that are certainly open. */
-  open(place: QueueParameters, now: number): OpenGroups {
+  open(place: QueueParameters, { begun, now }: Record<"begun" | "now", number>): OpenGroups {
     const moment = {
-      now,
+      ...{ begun, now },
       faults: this.#options.faults(),
       ghostsUntil: this.#order.ghostsUntil(place.name),
       mayBlock: place.groupOnDead === "block" && !this.#isLifted,
@@ -203,7 +203,7 @@ export class GroupRules {
     place: QueueParameters,
     { begun, priorityMin, now }: Record<"begun" | "priorityMin" | "now", number>,
   ): string | null {
-    for (const [group, { since, priority }] of this.open(place, now)) {
+    for (const [group, { since, priority }] of this.open(place, { begun, now })) {
       if (since < begun && priority >= priorityMin) return group;
     }
     return null;

@@ -144,6 +144,11 @@ export class GroupSettingsKnown {
     return own.flatMap((rate) => (rate === "" ? ofQueue : [rate]));
   }
 
+  /** The least weight that it may have now. */
+  weightLeast(queue: string, group: string): number {
+    return Math.min(...(this.#at(queue, group, "weight", Number.POSITIVE_INFINITY) as number[]));
+  }
+
   weightMost(queue: string, group: string): number {
     return this.#weights.get(JSON.stringify([queue, group])) ?? 1;
   }

@@ -16,6 +16,8 @@ export interface OpenGroup {
   readonly since: number;
   /** Its first item has at least this priority. */
   readonly priority: number;
+  /** So many of its items were certainly ready before the lease, without a limit; 0 = it has one. */
+  readonly unlimited: number;
 }
 
 export type OpenGroups = ReadonlyMap<string, OpenGroup>;
@@ -27,6 +29,8 @@ export interface GroupMoment {
   readonly ghostsUntil: number;
   /** A dead letter closes its group. */
   readonly mayBlock: boolean;
+  /** The lease began then, in the order of calls. */
+  readonly begun: number;
 }
 
 /** A group that waits for its turn. */
@@ -43,6 +47,8 @@ export class GroupTurnRule {
   readonly #settings: GroupSettingsKnown;
   readonly #limits: GroupLimitRule;
   readonly #hasPriorities: boolean;
+  /** By queue, the group whose turn it is, and how many items more it gets. */
+  readonly #turns = new Map<string, { readonly group: string; left: number }>();
   readonly #waiting = new Map<string, Map<string, Waiting>>();
   /** By queue, when each group was last served. */
   readonly #servedAt = new Map<string, Map<string, number>>();
@@ -60,6 +66,7 @@ export class GroupTurnRule {
   /** The turns begin anew. */
   forget(): void {
     this.#waiting.clear();
+    this.#turns.clear();
     this.#servedAt.clear();
   }
 
@@ -70,6 +77,9 @@ export class GroupTurnRule {
 
   /** `group`: `null` = all of the queue. */
   changed(queue: string, group: string | null): void {
+    if (this.#turns.get(queue)?.group === (group ?? this.#turns.get(queue)?.group)) {
+      this.#turns.delete(queue);
+    }
     if (group === null) this.#waiting.delete(queue);
     else this.#waiting.get(queue)?.delete(group);
   }
@@ -98,6 +108,7 @@ export class GroupTurnRule {
     if (ghostsUntil === Number.POSITIVE_INFINITY) return null;
     let since = Number.POSITIVE_INFINITY;
     let priority = Number.POSITIVE_INFINITY;
+    let ready = 0;
     let mayBeHeld = 0;
     for (const item of items) {
       const isNot = item.end !== null || item.produce.outcome === "not written";
@@ -108,8 +119,10 @@ export class GroupTurnRule {
       if (item.damagedAt !== null) return null;
       priority = Math.min(priority, item.priority);
       const isReady = isCertainlyReady(item, place, moment);
-      if (isReady) since = Math.min(since, item.groupPlace.freeBy.stamp);
-      else if (!isAside(item, now)) {
+      if (isReady) {
+        since = Math.min(since, item.groupPlace.freeBy.stamp);
+        if (item.groupPlace.freeBy.stamp < moment.begun) ready += 1;
+      } else if (!isAside(item, now)) {
         mayBeHeld += 1;
         if (isStrict(place) && (item.attempts > 0 || item.faultsSeen < faults)) return null;
       } else if (isStrict(place) && item.attempts > 0) return null;
@@ -117,10 +130,14 @@ export class GroupTurnRule {
     const isClosed = (["paused", "dead"] as const).some(
       (by) => this.#settings.isClosed(name, group, by, now) !== false,
     );
-    const isFull = mayBeHeld >= this.#settings.leasedMax(name, group, now).least;
+    const { least } = this.#settings.leasedMax(name, group, now);
+    const isFull = mayBeHeld >= least;
+    const isLimited = least < Number.POSITIVE_INFINITY || isStrict(place);
+    const isRated = this.#settings.rates(name, group, now).some((rate) => rate !== "");
+    const unlimited = isLimited || isRated ? 0 : ready;
     if (since === Number.POSITIVE_INFINITY || isClosed || isFull) return null;
     if (!this.#hasRate(name, group, moment)) return null;
-    return { since: Math.max(since, ghostsUntil), priority };
+    return { since: Math.max(since, ghostsUntil), priority, unlimited };
   }
 
   #hasRate(name: string, group: string, { now, faults, ghostsUntil }: GroupMoment): boolean {
@@ -156,7 +173,11 @@ export class GroupTurnRule {
       waiting.getOrInsertComputed(group, newOne).seen = answered;
     }
     const runs = new Set<string>();
+    const taken = new Map<string, number>();
     for (const { item } of grants) {
+      const cut = this.#checkTurn(place, item, { open, taken, isNew: waiting.has(item.group) });
+      if (cut !== null) return cut;
+      taken.set(item.group, (taken.get(item.group) ?? 0) + 1);
       waiting.delete(item.group);
       // The run of a serial group counts as one.
       const { least } = this.#settings.leasedMax(place.name, item.group, at);
@@ -170,6 +191,36 @@ export class GroupTurnRule {
     }
     const servedAt = this.#servedAt.getOrInsertComputed(place.name, () => new Map());
     for (const { item } of grants) servedAt.set(item.group, at);
+    return null;
+  }
+
+  /** In a turn, a group gets as many items as its weight, before another one is served. */
+  #checkTurn(
+    { name }: QueueParameters,
+    { key, group }: Tracked,
+    {
+      open,
+      taken,
+      isNew,
+    }: {
+      readonly open: OpenGroups;
+      readonly taken: ReadonlyMap<string, number>;
+      /** It has certainly waited for its turn. */
+      readonly isNew: boolean;
+    },
+  ): string | null {
+    if (this.#hasPriorities) return null;
+    const turn = this.#turns.get(name);
+    if (turn?.group === group) {
+      turn.left -= 1;
+      return null;
+    }
+    const unlimited = turn === undefined ? 0 : (open.get(turn.group)?.unlimited ?? 0);
+    const isCut = turn !== undefined && turn.left > 0 && unlimited > (taken.get(turn.group) ?? 0);
+    if (isCut) return `${key} was leased while ${turn.group} has ${turn.left} more in its turn`;
+    const left = this.#settings.weightLeast(name, group) - 1;
+    if (isNew) this.#turns.set(name, { group, left });
+    else this.#turns.delete(name);
     return null;
   }
 
