@@ -61,6 +61,11 @@ export function grantLeases(turn: Turn): void {
   // Queues without an offer come first here, so that the next turn serves them first.
   for (const queue of queues) if (!offers.has(queue)) serve(turn, queue, noLanes);
   for (const [queue, lanes] of offers) serve(turn, queue, lanes);
+  // Expired items that were found at a head are in the dead queue now; the next turn serves it.
+  for (const partition of turn.changeSet.touched) {
+    const queue = turn.memory.rules.ownerAt(partition.slot)?.queue;
+    if (queue !== undefined && !queues.has(queue)) turn.lines.ready(queue);
+  }
 }
 
 function serve(turn: Turn, queue: LogicalQueue, lanes: Lanes): void {
