@@ -9,6 +9,7 @@ import {
   minute,
   type Parameters,
   pausing,
+  type QueueParameters,
   repairing,
   searching,
   second,
@@ -39,6 +40,13 @@ function clearing({ hasOwnSettings: _, ...parameters }: Parameters): Parameters 
     bounds: { ...bounds, sweepItemsMax: 1 },
     weights: { ...weights, clear: 4 },
   };
+}
+
+/** The client of a simulated node does not carry groups. */
+function withoutGroups(queue: QueueParameters): QueueParameters {
+  const { grouped, groupLeasedMax, groupRate, groupWaitingMax, groupOrder, groupOnDead, ...rest } =
+    queue;
+  return rest;
 }
 
 export function nodesScenario(seed: number): Scenario {
@@ -80,13 +88,13 @@ class NodesScenario implements Scenario {
   }
 
   /** Nodes use their database's clock, so there is no test clock. */
-  #plain({ hasTestClock: _, ...usual }: Parameters): Parameters {
+  #plain({ hasTestClock: _, hasGroups: __, ...usual }: Parameters): Parameters {
     const chance = this.#chance;
     return {
       ...usual,
       shardCount: Math.max(this.#databaseCount, chance.one([1, 2, 3, 5])),
       queues: usual.queues.map((one) => ({
-        ...one,
+        ...withoutGroups(one),
         leaseTimeoutMs: chance.one([second, 10 * second, minute]),
         expireTimeoutMs: one.name === "dead" ? one.expireTimeoutMs : 20 * minute,
         // Nodes have clocks of their own, so it is not known how long an item has waited.
@@ -115,7 +123,7 @@ class NodesScenario implements Scenario {
           repeat: 8,
           pass: 20,
           trouble: 12,
-          crowd: 0,
+          ...{ crowd: 0, group: 0 },
         },
       },
     };
