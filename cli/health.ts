@@ -16,6 +16,7 @@ const severities = [
     "backlog_growing",
     "leases_lapsing",
     "dead_items",
+    "groups_blocked",
   ],
   ...[
     "clearing",

@@ -329,8 +329,13 @@ test("a paused group waits until it is resumed", async () => {
   expect(await leaseAll(bundle)).toBe("b1");
   const waiting = await bundle.beginLease("orders");
   expect(await groupOf(bundle, "a")).toBe("1 0 0 0 paused");
+  const found = () => bundle.engine.explain("orders").findings.map(({ text }) => text);
+  expect(found()).toEqual([
+    "1 group with ready items is paused or closed by a dead letter, until someone opens it.",
+  ]);
   await setGroup(bundle, "a", { paused: false });
   expect(waiting.ending).toMatchObject({ ok: true });
+  expect(found()).toEqual([]);
 });
 
 test("group_waiting_max: a full group refuses items, all or nothing, and others do not", async () => {

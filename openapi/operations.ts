@@ -894,6 +894,7 @@ A new \`max_attempts\`, \`dead_queue\` or \`priority_aging\` also applies to ite
 | \`backlog_growing\` | in nearly every one of the last five minutes, more items arrived than left, and leases are not paused |
 | \`leases_lapsing\` | leases lapsed within the last five minutes |
 | \`dead_items\` | within the last hour, items went to the dead queue, or were removed because there is none |
+| \`groups_blocked\` | groups with ready items are paused, or closed by a dead letter |
 | \`clearing\` | a clear has items left to remove |
 | \`paused\` | leases or produces are paused |
 | \`at_leased_max\`, \`at_lease_rate\` | items are ready and the limit allows no more leases |

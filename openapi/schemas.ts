@@ -1430,7 +1430,7 @@ export type QueueExplainRequest = Static<typeof QueueExplainRequest>;
 export const Finding = message("Finding", "A condition that keeps items waiting or loses items.", {
   kind: text(100, {
     description:
-      "One of `shard_down`, `store_full`, `no_consumers`, `backlog_growing`, `leases_lapsing`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. Later versions may add others.",
+      "One of `shard_down`, `store_full`, `no_consumers`, `backlog_growing`, `leases_lapsing`, `dead_items`, `groups_blocked`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. Later versions may add others.",
     examples: ["no_consumers"],
   }),
   since: instant(101, {

@@ -19,6 +19,7 @@ const words = {
   backlog_growing: { text: "backlog growing", glyph: "behind", tone: "warn", detail: "count" },
   leases_lapsing: { text: "leases lapsing", glyph: "lapse", tone: "warn", detail: "count" },
   dead_items: { text: "dead items", glyph: "dead", tone: "warn", detail: "count" },
+  groups_blocked: { text: "groups blocked", glyph: "paused", tone: "warn", detail: "count" },
   clearing: { text: "clearing", glyph: "clear", tone: "info", detail: "count" },
   paused: { text: "paused", glyph: "paused", tone: "info", detail: "since" },
   at_limit: { text: "at its limit", glyph: "max", tone: "info", detail: "since" },

@@ -109,6 +109,8 @@ const texts: Readonly<Record<FindingWord, TextOf>> = {
     `The backlog grows by ${pace(count, riseMs)}: ${items(count)} more ${are(count)} ready than five minutes ago.`,
   leases_lapsing: leasesLapsing,
   dead_items: deadItems,
+  groups_blocked: ({ count }) =>
+    `${number(count)} ${count === 1 ? "group with ready items is" : "groups with ready items are"} paused or closed by a dead letter, until someone opens ${count === 1 ? "it" : "them"}.`,
   clearing: ({ count }, { activity: { clearingMost } }) =>
     `A clear has ${number(count)} of ${items(Math.max(count, clearingMost))} still to remove.`,
   paused,

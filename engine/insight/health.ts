@@ -114,6 +114,13 @@ const deadItems: Check = ({ activity: { deaths } }, { now }) => {
   return count === 0 ? null : { kind: "dead_items", since: deaths.firstAt, count, nextAt: null };
 };
 
+const groupsBlocked: Check = (queue, { now }) => {
+  const count = queue.groupsBlocked;
+  if (count === 0) return null;
+  const since = queue.activity.since("groups_blocked", now);
+  return { kind: "groups_blocked", since, count, nextAt: null };
+};
+
 const clearing: Check = (queue, { now }) => {
   const count = queue.clearingCount;
   if (count === 0) return null;
@@ -165,6 +172,7 @@ const checks: readonly Check[] = [
   backlogGrowing,
   leasesLapsing,
   deadItems,
+  groupsBlocked,
   clearing,
   paused,
   atLeasedMax,

@@ -268,6 +268,7 @@ export type FindingWord =
   | "backlog_growing"
   | "leases_lapsing"
   | "dead_items"
+  | "groups_blocked"
   | "clearing"
   | "paused"
   | "at_leased_max"

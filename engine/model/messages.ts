@@ -97,6 +97,8 @@ export interface PartitionCounts {
   readonly nextDueAt: number | null;
   /** When its next lease lapses; `null` = none is held. */
   readonly nextLapseAt: number | null;
+  /** Groups of its queue with ready items that only a person opens; absent = it has no groups. */
+  readonly groupsBlocked?: number;
   /** Items that a running clear has yet to remove; absent = no clear is running. */
   readonly clearing?: number;
 }

@@ -35,7 +35,14 @@ const riseMin = 60;
 /** Worst first. */
 const order: readonly FindingWord[] = [
   ...(["shard_down", "store_full", "no_consumers", "backlog_growing", "leases_lapsing"] as const),
-  ...(["dead_items", "clearing", "paused", "at_leased_max", "at_lease_rate"] as const),
+  ...([
+    "dead_items",
+    "groups_blocked",
+    "clearing",
+    "paused",
+    "at_leased_max",
+    "at_lease_rate",
+  ] as const),
   ...(["all_leased", "all_scheduled"] as const),
 ];
 
@@ -320,6 +327,10 @@ export class Explanations {
     const { intervalMs = 0 } = parseRate(place.leaseRate) ?? {};
     const moreBy = mayBeFull ? Number.POSITIVE_INFINITY : now + 1.1 * intervalMs;
     checkNext(queue, atRate, { first: moreBy, isAll: false, now });
+    expectFinding(explained, "groups_blocked", {
+      must: false,
+      may: place.grouped === true && mayBeReady,
+    });
     const isAll = isAllKnown && held.length > 0 && !mayBeFull;
     const allLeased = expectFinding(explained, "all_leased", {
       must: isAll && !isDeleted && restLeast >= restMs.allLeased,

@@ -127,6 +127,7 @@ export const situationNames = [
   "a queue is explained: backlog_growing",
   "a queue is explained: leases_lapsing",
   "a queue is explained: dead_items",
+  "a queue is explained: groups_blocked",
   "a queue is explained: clearing",
   "a queue is explained: paused",
   "a queue is explained: at_leased_max",

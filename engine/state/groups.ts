@@ -34,6 +34,8 @@ export class Groups {
   readonly settings = new Map<string, GroupSettings>();
   readonly #rings = new Rings();
   readonly #rates: GroupRates;
+  /** Those with ready items that only a person opens. */
+  readonly #blocked = new Set<string>();
   /** The definition by which groups are in their rings; `""` = none is yet. */
   #rules = "";
 
@@ -43,8 +45,8 @@ export class Groups {
     this.#rates = new GroupRates(queueOf);
   }
 
-  get size(): number {
-    return this.#byName.size;
+  get blockedCount(): number {
+    return this.#blocked.size;
   }
 
   get all(): Iterable<Group> {
@@ -195,12 +197,15 @@ export class Groups {
     if (group.waiting + group.leased === 0 && group.others === null) {
       if (ring !== null) this.#rings.leave(group);
       this.#byName.delete(group.name);
+      this.#blocked.delete(group.name);
       return;
     }
     // Before the first turn there are no rules to go by.
     if (this.#rules === "") return;
-    const isOpen = group.waiting > 0 && this.blockOf(group, now) === "";
-    if (!isOpen) {
+    const block = group.waiting > 0 ? this.blockOf(group, now) : "empty";
+    if (block === "paused" || block === "dead") this.#blocked.add(group.name);
+    else this.#blocked.delete(group.name);
+    if (block !== "") {
       if (ring !== null) this.#rings.leave(group);
       return;
     }

@@ -95,6 +95,8 @@ export class LogicalQueue {
     import: 0,
   };
   producingCount = 0;
+  /** Groups with ready items that only a person opens. */
+  groupsBlocked = 0;
   readonly activity: QueueActivity;
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
@@ -265,6 +267,7 @@ export class LogicalQueue {
     activity.backlog.roll(now, sums.ready);
     const before = this.#counts.get(counts.slot);
     this.#counts.set(counts.slot, counts);
+    this.groupsBlocked = counts.groupsBlocked ?? 0;
     if (sums.ready === 0) activity.readyAt = now;
     this.#add(counts, before);
     activity.changedAt = now;

@@ -16,6 +16,7 @@ import type { Clock, Timer } from "../model/clock.ts";
 import { fullFailure } from "../model/errors.ts";
 import { groupSlotIn } from "../model/group-settings.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
+import { partitionSlot } from "../model/priority.ts";
 import { type Random, systemRandom } from "../model/random.ts";
 import { type NumberedRequest, operationOf } from "../operations.ts";
 import { History, TurnHistory } from "../state/history.ts";
@@ -578,7 +579,10 @@ export class Turns {
 
   #reportOf({ changeSet, memory, full: refusing }: Turn): Omit<Report, "commit" | "full"> {
     const { answers, granted, events, sent, touched } = changeSet;
-    const counts = [...touched].map((partition) => partition.counts());
+    const counts = [...touched].map((partition) => {
+      const groupsBlocked = memory.groups.get(partitionSlot(partition.slot))?.blockedCount;
+      return { ...partition.counts(), ...(groupsBlocked !== undefined && { groupsBlocked }) };
+    });
     const outbox = [...sent].map((targetShard) => ({
       targetShard,
       counts: memory.outbox.counts(targetShard),
