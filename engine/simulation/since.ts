@@ -7,7 +7,8 @@ import { Violation } from "./auditor.ts";
 /** A finding that is absent for no longer than this may continue. */
 const gapMs = 10_000;
 const bridging: readonly FindingWord[] = [
-  ...(["backlog_growing", "clearing", "at_leased_max", "at_lease_rate", "all_scheduled"] as const),
+  ...(["backlog_growing", "groups_blocked", "clearing", "at_leased_max"] as const),
+  ...(["at_lease_rate", "all_scheduled"] as const),
 ];
 /** Reported only after their cause has lasted for a while. */
 const later: readonly FindingWord[] = ["no_consumers", "all_leased"];
