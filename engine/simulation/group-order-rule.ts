@@ -99,7 +99,9 @@ export class GroupOrderRule {
   }
 
   returned(item: Tracked, { verb, begun, answered }: Returning): void {
-    const isDelayed = verb === "retry" && item.notBefore > answered.at;
+    // The clock of a node may be behind, so a delay may last longer than it seems.
+    const mayBeDelayed = this.#hasNodes || item.notBefore > answered.at;
+    const isDelayed = verb === "retry" && mayBeDelayed;
     const freeBy = isDelayed ? neverKnown : answered;
     const keepsPlace = verb === "release" || isStrict(item.place);
     if (keepsPlace) item.groupPlace = { ...item.groupPlace, freeBy };

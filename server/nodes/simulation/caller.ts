@@ -7,6 +7,11 @@ import type {
   ClearRequest,
   CompleteRequest,
   ExtendRequest,
+  GroupBlock,
+  GroupChange,
+  GroupInfo,
+  GroupListRequest,
+  GroupPage,
   LeasedItem,
   LeaseRequest,
   PauseRequest,
@@ -51,11 +56,11 @@ function payload(given: Payload): { bytes: string } | { utf8: string } {
 }
 
 function producedItem({ payload: given, enqueueAt, uniqueKey, ...text }: ProduceItem) {
-  const { kind, encoding, reference, headers, priority } = text;
+  const { kind, encoding, reference, headers, priority, group } = text;
   const { maxAttempts: max_attempts, leaseTimeoutMs = 0 } = text;
   return {
     ...{ ...payload(given), kind, encoding, reference, headers, priority },
-    ...{ max_attempts, lease_timeout: ms(leaseTimeoutMs) },
+    ...{ max_attempts, lease_timeout: ms(leaseTimeoutMs), group },
     ...{ enqueue_at: instant(enqueueAt), unique_key: uniqueKey },
   };
 }
@@ -210,6 +215,7 @@ export class NodeCaller {
       lease_rate: settings.leaseRate,
       waiting_max: settings.waitingMax,
       retry_backoff: settings.retryBackoff,
+      ...groupSettingsOf(settings),
       unique_for: uniqueForOf(settings),
       priority_aging: settings.priorityAgingMs === never ? neverText : null,
     });
@@ -220,7 +226,20 @@ export class NodeCaller {
     await this.#call("updateQueue", {
       ...{ queue_name: name, requested_partitions: requestedPartitions },
       ...{ leased_max: leasedMax, lease_rate: leaseRate, waiting_max: waitingMax },
+      ...groupSettingsOf(change),
     });
+  }
+
+  async listGroups(request: GroupListRequest): Promise<GroupPage> {
+    const { queue: queue_name, pivot, limit, blocked } = request;
+    const { reply } = await this.#call("listGroups", { queue_name, pivot, limit, blocked });
+    const { items, next_pivot: nextPivot } = reply as wire.GroupsListReply;
+    return { groups: items.map(groupInfo), nextPivot };
+  }
+
+  async setGroup({ queue, leasedMax, ...change }: GroupChange): Promise<GroupInfo> {
+    const body = { queue_name: queue, leased_max: leasedMax, ...change };
+    return groupInfo((await this.#call("setGroup", body)).reply as wire.GroupInfo);
   }
 
   async pause({ queue, lease, produce }: PauseRequest): Promise<void> {
@@ -240,6 +259,29 @@ export class NodeCaller {
   }
 }
 
+function groupSettingsOf(settings: Partial<QueueSettings>) {
+  return {
+    grouped: settings.grouped,
+    group_leased_max: settings.groupLeasedMax,
+    group_rate: settings.groupRate,
+    group_waiting_max: settings.groupWaitingMax,
+    group_order: settings.groupOrder,
+    group_on_dead: settings.groupOnDead,
+  };
+}
+
+function groupInfo(info: wire.GroupInfo): GroupInfo {
+  const { oldest_at, blocked_by, blocked_id, next_at, leased_max, ...same } = info;
+  return {
+    ...same,
+    oldestAt: oldest_at === null ? null : Date.parse(oldest_at),
+    blockedBy: blocked_by as GroupBlock,
+    blockedId: blocked_id,
+    nextAt: next_at === null ? null : Date.parse(next_at),
+    leasedMax: leased_max,
+  };
+}
+
 function keyed(requestKey: string | undefined): Repeatable {
   return requestKey === undefined ? {} : { requestKey };
 }
@@ -253,7 +295,7 @@ function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
   const leaseDeadline = Date.parse(until);
   const { headers, origin_id: origin, reason, death, origin_queue: queue, redriven } = item;
   const { origin_attempts: originAttempts, origin_created_at: createdAt } = item;
-  const { own_max_attempts: maxAttempts, own_lease_timeout: ownTimeout } = item;
+  const { own_max_attempts: maxAttempts, own_lease_timeout: ownTimeout, group } = item;
   const past = {
     ...(origin !== undefined && { origin }),
     ...(reason !== undefined && { reason }),
@@ -275,6 +317,7 @@ function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
     leaseDeadline,
     payload: Uint8Array.fromBase64(bytes),
     past,
+    ...(group && { group }),
     ...(headers && { headers }),
   };
 }

@@ -564,7 +564,9 @@ export class FaultInjection {
 
   /** Checks that a queue can still be changed. */
   async #checkChange(): Promise<void> {
-    const requestedPartitions = this.#chance.one([1, 2, 3]);
+    const count = this.#chance.one([1, 2, 3]);
+    // A queue with groups has one partition.
+    const requestedPartitions = this.#world.parameters.hasGroups ? 1 : count;
     const changed = await this.#cluster.ending(() =>
       this.#cluster.engine.updateQueue({ name: "plain", requestedPartitions }),
     );

@@ -9,7 +9,6 @@ import {
   minute,
   type Parameters,
   pausing,
-  type QueueParameters,
   repairing,
   searching,
   second,
@@ -40,13 +39,6 @@ function clearing({ hasOwnSettings: _, ...parameters }: Parameters): Parameters 
     bounds: { ...bounds, sweepItemsMax: 1 },
     weights: { ...weights, clear: 4 },
   };
-}
-
-/** The client of a simulated node does not carry groups. */
-function withoutGroups(queue: QueueParameters): QueueParameters {
-  const { grouped, groupLeasedMax, groupRate, groupWaitingMax, groupOrder, groupOnDead, ...rest } =
-    queue;
-  return rest;
 }
 
 export function nodesScenario(seed: number): Scenario {
@@ -88,13 +80,13 @@ class NodesScenario implements Scenario {
   }
 
   /** Nodes use their database's clock, so there is no test clock. */
-  #plain({ hasTestClock: _, hasGroups: __, ...usual }: Parameters): Parameters {
+  #plain({ hasTestClock: _, ...usual }: Parameters): Parameters {
     const chance = this.#chance;
     return {
       ...usual,
       shardCount: Math.max(this.#databaseCount, chance.one([1, 2, 3, 5])),
       queues: usual.queues.map((one) => ({
-        ...withoutGroups(one),
+        ...one,
         leaseTimeoutMs: chance.one([second, 10 * second, minute]),
         expireTimeoutMs: one.name === "dead" ? one.expireTimeoutMs : 20 * minute,
         // Nodes have clocks of their own, so it is not known how long an item has waited.
@@ -119,11 +111,12 @@ class NodesScenario implements Scenario {
           transact: 0,
           task: 0,
           import: 0,
-          resize: 2,
+          // A queue with groups has one partition.
+          resize: usual.hasGroups ? 0 : 2,
           repeat: 8,
           pass: 20,
           trouble: 12,
-          ...{ crowd: 0, group: 0 },
+          crowd: 0,
         },
       },
     };
