@@ -216,7 +216,8 @@ test("groups: items take turns, and groups are listed and set", async () => {
   expect((await holdfast("groups set tenants a --paused --resume")).error).toContain(
     "cannot be used with",
   );
-  expect((await holdfast("groups list ranked")).error).toContain("'ranked' is not grouped");
+  await json("queues create groupless");
+  expect((await holdfast("groups list groupless")).error).toContain("'groupless' is not grouped");
 });
 
 test("produce --key: a repeated input is produced once", async () => {

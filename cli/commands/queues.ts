@@ -29,13 +29,13 @@ interface Settings {
   readonly priorityAging?: string;
   readonly waitingMax?: number;
   readonly retryBackoff?: string;
-  readonly grouped?: boolean;
   readonly groupLeasedMax?: number;
   readonly groupRate?: string;
   readonly groupWaitingMax?: number;
   readonly groupOrder?: string;
   readonly groupOnDead?: string;
   /** For `create` only. */
+  readonly grouped?: true;
   readonly ifNotExists?: boolean;
 }
 
@@ -70,6 +70,7 @@ export function addQueues(program: Command): void {
     leaseTimeout: "1m",
     expireTimeout: "24h",
   })
+    .option("--grouped", "items have groups, which take turns; cannot be changed later")
     .option("--if-not-exists", "succeed if the queue exists, without changing it")
     .action(create);
 
@@ -317,8 +318,6 @@ function settingsOf(
 
 function groupSettingsOf(command: Command): Command {
   return command
-    .option("--grouped", "items have groups, which take turns")
-    .option("--no-grouped", "items have no groups")
     .addOption(
       new Option(
         "--group-leased-max <count>",
