@@ -20,7 +20,7 @@ export interface HuntResult {
   readonly seed: number | null;
   /** The number of worlds until it was found. */
   readonly worlds: number | null;
-  /** `I1` to `I25`; `""` if the program itself failed. */
+  /** `I1` to `I29`; `""` if the program itself failed. */
   readonly invariant: string;
   readonly message: string;
 }
