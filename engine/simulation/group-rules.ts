@@ -164,11 +164,11 @@ export class GroupRules {
 
   /** Call it before the state of the item changes. */
   granted(grant: GroupGrant): BrokenRule | null {
+    const own = placeText(grant.item);
     const overtaker = this.#order.granted(grant);
     if (overtaker === null) return null;
-    const { item, at } = grant;
-    const [own, other] = [placeText(item), `${overtaker.item.key}, granted at ${overtaker.at}`];
-    return ["I26", `${own} was leased at ${at}, after ${other}, which came later`];
+    const other = `${overtaker.item.key}, granted at ${overtaker.at}`;
+    return ["I26", `${own} was leased at ${grant.at}, after ${other}, which came later`];
   }
 
   /** Checks a lease, once all its items are noted. */
