@@ -71,7 +71,7 @@ async function takeTurn(
 ): Promise<Turn> {
   const queue = `turn-${turn}`;
   const items = Math.ceil((cell.items * turnShare) / cell.itemsPerCall) * cell.itemsPerCall;
-  await createQueue(server.port, queue, cell.partitions);
+  await createQueue(server.port, queue, { requested_partitions: cell.partitions });
   await load.prepare(server.port, { ...workOf(cell).work, queue, items });
   const found: Turn = {};
   for (const phase of phasesOf(cell)) {

@@ -67,8 +67,9 @@ interface Measured {
 async function measure(cell: Cell, { server, port, load }: Loaded): Promise<Measured[]> {
   const { work, warmUp } = workOf(cell);
   const { items, partitions, backlog } = cell;
-  await createQueue(port, warmUp.queue, partitions);
-  if (backlog === 0) await createQueue(port, queue, partitions);
+  const settings = { requested_partitions: partitions };
+  await createQueue(port, warmUp.queue, settings);
+  if (backlog === 0) await createQueue(port, queue, settings);
   await load.prepare(port, warmUp);
   await load.run("produce");
   await load.run("consume");

@@ -3,6 +3,7 @@
 
 import type { Static } from "@sinclair/typebox";
 import type { operations } from "../../openapi/operations.ts";
+import type { QueueCreateRequest } from "../../openapi/schemas.ts";
 import { Connection } from "../../testing/http-client.ts";
 
 type StatsReply = Static<typeof operations.stats.response>;
@@ -17,13 +18,18 @@ async function callOnce(port: number, path: string, body: object): Promise<unkno
 }
 
 /** Creates a queue whose items neither lapse nor expire during the measurement. */
-export async function createQueue(port: number, queue: string, partitions = 1): Promise<void> {
+export async function createQueue(
+  port: number,
+  queue: string,
+  settings: Partial<QueueCreateRequest> = {},
+): Promise<void> {
   await callOnce(port, "/v1/queues.create", {
     queue_name: queue,
     lease_timeout: "1h",
     expire_timeout: "240h",
     max_attempts: 0,
-    requested_partitions: partitions,
+    requested_partitions: 1,
+    ...settings,
   });
 }
 

@@ -43,6 +43,8 @@ interface WorkSize {
   readonly keyed?: true;
   /** Items have priorities: all ten in turn, the same for all items of a call. */
   readonly prioritized?: true;
+  /** Items have this many groups in turn; 0 or absent = no groups. */
+  readonly groups?: number;
 }
 
 export type Command =

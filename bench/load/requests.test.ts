@@ -74,6 +74,17 @@ test("ProduceBytes: the items of a call have one priority, and calls have all in
   }
 });
 
+test("ProduceBytes: items have all groups in turn", () => {
+  const bytes = new ProduceBytes(address, { itemsPerCall: 3, prioritized: true, groups: 2 });
+  const item = (number: number, group: number) => ({
+    utf8: String(number).padStart(9, "0").padEnd(100, "x"),
+    priority: (number - (number % 3)) / 3,
+    group: String(group).padStart(9, "0"),
+  });
+  expect(bodyOf(bytes.numbered(3))).toMatchObject({ items: [item(3, 1), item(4, 0), item(5, 1)] });
+  expect(bodyOf(bytes.numbered(0))).toMatchObject({ items: [item(0, 0), item(1, 1), item(2, 0)] });
+});
+
 test("LeaseBytes: a smaller number overwrites all digits of a larger one", () => {
   const bytes = new LeaseBytes(address, { clientId: "client-1", requestTimeout: "2s" });
   for (const batchSize of [1_000, 7, 0, 64]) {

@@ -56,19 +56,32 @@ export class ProduceBytes {
   readonly #key: number;
   /** The offset of the priority from the payload; 0 = none. */
   readonly #priority: number;
+  /** The same for the group. */
+  readonly #group: number;
+  readonly #groups: number;
 
   constructor(
     address: QueueAddress,
-    shape: { itemsPerCall: number; keyed?: true; prioritized?: true },
+    shape: { itemsPerCall: number; keyed?: true; prioritized?: true; groups?: number },
   ) {
-    const given = { utf8: payload, ...(shape.prioritized && { priority: 0 }) };
+    const given = {
+      utf8: payload,
+      ...(shape.prioritized && { priority: 0 }),
+      ...(shape.groups && { group: "0".repeat(numberDigits) }),
+    };
     const item = JSON.stringify(given);
+    const offsetOf = (field: string): number => {
+      const at = item.indexOf(field);
+      return at < 0 ? 0 : at + field.length - item.indexOf(payload);
+    };
     const body = JSON.stringify({
       queue_name: address.queue,
       request_timeout: "1m",
       items: new Array(shape.itemsPerCall).fill(given),
     });
-    this.#priority = shape.prioritized ? item.lastIndexOf("0") - item.indexOf(payload) : 0;
+    this.#priority = offsetOf('"priority":');
+    this.#group = offsetOf('"group":"');
+    this.#groups = shape.groups ?? 0;
     const key = "#".repeat(numberDigits);
     const headers = shape.keyed ? `Idempotency-Key: ${key}\r\n` : "";
     this.#bytes = requestBytes(address.port, "/v1/queue.produce", body, headers);
@@ -86,6 +99,9 @@ export class ProduceBytes {
     for (let index = 0; index < this.#count; index += 1) {
       writeNumber(this.#bytes, at, first + index);
       if (this.#priority > 0) this.#bytes[at + this.#priority] = priority;
+      if (this.#group > 0) {
+        writeNumber(this.#bytes, at + this.#group, (first + index) % this.#groups);
+      }
       at += this.#stride;
     }
     return this.#bytes;

@@ -136,7 +136,7 @@ export function forwarded(itemsPerCall: number): Promise<Figures> {
     const found = await inTurn(sides, { warmUps: 2, turns: 5 }, async (side, turn) => {
       // The braces place it in the shard of "orders".
       const queue = `{orders}${side}-${turn}`;
-      await createQueue(owner.port, queue, 2);
+      await createQueue(owner.port, queue, { requested_partitions: 2 });
       const { port } = side === "local" ? owner : other;
       await load.prepare(port, { queue, items, itemsPerCall, connections: 64 });
       const before = spent();

@@ -4,6 +4,7 @@ import { shortCount } from "../cells/cells.ts";
 import type { RunOptions } from "../cells/run-cell.ts";
 import type { Figures } from "../report/results.ts";
 import { gather } from "./gather.ts";
+import { closedGroups, groupMemory, groupRates, groupTurns } from "./groups.ts";
 import { keys } from "./keys.ts";
 import { forwarded, spread, takeover } from "./nodes.ts";
 import { priorities } from "./priorities.ts";
@@ -46,6 +47,10 @@ export const probes: readonly Probe[] = [
   ...each("slow disk ", [1, 100], slowDisk),
   ...each("keys ", [1, 100], keys),
   ...each("priorities ", [1, 100], priorities),
+  ...each("groups ", [1, 100], groupRates),
+  ...each("groups closed ", [99_999], closedGroups),
+  ...each("groups memory ", [1_000_000], groupMemory),
+  ...each("groups turns ", [1_000_000], groupTurns),
   ...each("shard threads ", [1, 10], shardThreads),
   ...each("gather ", [64, 256], gather),
   ...[
