@@ -18,7 +18,14 @@ interface BullQueue {
   close(): Promise<void>;
 }
 
+interface BullItem {
+  readonly data: { readonly p: string };
+  /** `fetchNext`: whether the reply leases the next item. */
+  moveToCompleted(result: null, token: string, fetchNext: boolean): Promise<unknown>;
+}
+
 interface BullWorker {
+  getNextJob(token: string, options: { readonly block: boolean }): Promise<BullItem | undefined>;
   on(event: "completed", listener: () => void): void;
   on(event: "failed" | "error", listener: (...args: readonly unknown[]) => void): void;
   close(force: boolean): Promise<void>;
@@ -28,7 +35,7 @@ export interface BullModule {
   readonly Queue: new (name: string, options: object) => BullQueue;
   readonly Worker: new (
     name: string,
-    perform: (item: { readonly data: { readonly p: string } }) => Promise<void>,
+    perform: ((item: BullItem) => Promise<void>) | null,
     options: object,
   ) => BullWorker;
 }
@@ -46,7 +53,7 @@ interface Client {
 async function runWorker({ module, options, work }: Client, ledger: Ledger): Promise<void> {
   const failed = Promise.withResolvers<never>();
   const finished = Promise.withResolvers<void>();
-  const perform = async ({ data }: { data: { p: string } }): Promise<void> => ledger.leased(data.p);
+  const perform = async ({ data }: BullItem): Promise<void> => ledger.leased(data.p);
   const worker = new module.Worker(work.queue, perform, { ...options, concurrency });
   worker.on("completed", () => {
     ledger.completed(1);
@@ -82,6 +89,21 @@ async function openSession(client: Client, index: number): Promise<Session> {
   };
 }
 
+/** Redis, and what a client of it needs. */
+export async function startBullmq(scratch: string): Promise<{
+  readonly version: string;
+  readonly module: BullModule;
+  readonly options: object;
+  stop(): Promise<void>;
+}> {
+  const server = await startRedis(scratch);
+  const module = await loadPackage<BullModule>(folder, "bullmq");
+  // A worker blocks on its connection, so its commands must not time out.
+  const connection = { host: "127.0.0.1", port: server.port, maxRetriesPerRequest: null };
+  const version = `${packageVersion}, Redis ${server.version}`;
+  return { version, module, options: { connection }, stop: server.stop };
+}
+
 export const bullmq: Peer = {
   name: "BullMQ",
   durability: "D2",
@@ -96,19 +118,16 @@ export const bullmq: Peer = {
     await npmPackages(folder, bullmqPackages);
   },
   start: async (scratch) => {
-    const server = await startRedis(scratch);
-    const module = await loadPackage<BullModule>(folder, "bullmq");
-    // A worker blocks on its connection, so its commands must not time out.
-    const connection = { host: "127.0.0.1", port: server.port, maxRetriesPerRequest: null };
+    const { version, module, options, stop } = await startBullmq(scratch);
     return {
-      version: `${packageVersion}, Redis ${server.version}`,
+      version,
       open: (work) =>
         Promise.all(
           Array.from({ length: work.connections }, (_, index) =>
-            openSession({ module, options: { connection }, work }, index),
+            openSession({ module, options, work }, index),
           ),
         ),
-      stop: () => server.stop(),
+      stop,
     };
   },
 };

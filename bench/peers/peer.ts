@@ -62,6 +62,10 @@ export function payloadOf(number: number): string {
   return String(number).padStart(numberDigits, "0") + filler;
 }
 
+export function numberOf(payload: string): number {
+  return Number(payload.slice(0, numberDigits));
+}
+
 /**
  * The items that consumers received so far. It counts the received payloads, and throws when one
  * arrives twice or was never produced.
@@ -106,7 +110,7 @@ export class Ledger {
   }
 
   leased(payload: string): void {
-    const number = Number(payload.slice(0, numberDigits));
+    const number = numberOf(payload);
     if (!(number < this.#seen.length)) {
       throw new Error(`an unknown item was delivered; ${payload.slice(0, 40)}`);
     }

@@ -17,7 +17,7 @@ interface Fetched {
   readonly data: { readonly p: string };
 }
 
-interface Boss {
+export interface Boss {
   on(event: "error", listener: (cause: Error) => void): void;
   start(): Promise<unknown>;
   stop(options: object): Promise<void>;
@@ -60,6 +60,34 @@ function sessionOf(boss: Boss, queue: string, itemsPerCall: number): Session {
   };
 }
 
+/** pg-boss on a new database. */
+export async function startPgBoss(scratch: string): Promise<{
+  readonly version: string;
+  readonly databaseUrl: string;
+  readonly boss: Boss;
+  stop(): Promise<void>;
+}> {
+  const server = await startPostgres(scratch);
+  const { PgBoss } = await loadPackage<PgBossModule>(folder, "pg-boss");
+  const boss = new PgBoss({
+    connectionString: server.url,
+    max: poolMax,
+    supervise: false,
+    schedule: false,
+  });
+  boss.on("error", () => undefined);
+  await boss.start();
+  return {
+    version: `${packageVersion}, PostgreSQL ${server.version}`,
+    databaseUrl: server.url,
+    boss,
+    stop: async () => {
+      await boss.stop({ graceful: false });
+      await server.stop();
+    },
+  };
+}
+
 export const pgBoss: Peer = {
   name: "pg-boss",
   durability: "D2",
@@ -74,28 +102,14 @@ export const pgBoss: Peer = {
     await npmPackages(folder, [`pg-boss@${packageVersion}`]);
   },
   start: async (scratch) => {
-    const server = await startPostgres(scratch);
-    const { PgBoss } = await loadPackage<PgBossModule>(folder, "pg-boss");
-    const boss = new PgBoss({
-      connectionString: server.url,
-      max: poolMax,
-      supervise: false,
-      schedule: false,
-    });
-    boss.on("error", () => undefined);
-    await boss.start();
+    const { boss, ...running } = await startPgBoss(scratch);
     return {
-      version: `${packageVersion}, PostgreSQL ${server.version}`,
-      databaseUrl: server.url,
+      ...running,
       open: async (work) => {
         await boss.createQueue(work.queue, { retryLimit: 0 });
         return Array.from({ length: work.connections }, () =>
           sessionOf(boss, work.queue, work.itemsPerCall),
         );
-      },
-      stop: async () => {
-        await boss.stop({ graceful: false });
-        await server.stop();
       },
     };
   },

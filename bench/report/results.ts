@@ -44,6 +44,7 @@ type Kind =
   | "console"
   | "find"
   | "gather"
+  | "groups"
   | "keys"
   | "peers"
   | "proof"
