@@ -113,8 +113,9 @@ export const siteConfig: SiteConfig = {
         {
           label: "Guides",
           docs: [
-            ...["background-jobs", "webhooks", "fan-out", "scheduled-work", "batch-pipelines"],
-            ...["traces", "tests", "python-worker", "generated-clients", "one-node-is-not-enough"],
+            ...["background-jobs", "webhooks", "fan-out", "many-customers", "scheduled-work"],
+            ...["batch-pipelines", "traces", "tests", "python-worker", "generated-clients"],
+            "one-node-is-not-enough",
           ].map((guide) => `guides/${guide}`),
         },
         {
@@ -122,6 +123,7 @@ export const siteConfig: SiteConfig = {
           docs: [
             "client",
             "transact",
+            "groups",
             "command-line",
             "command-reference",
             "find-and-redrive",
