@@ -44,6 +44,11 @@ export interface LeaseOptions extends CallOptions {
   readonly leaseTimeout?: string;
   /** Leases no items of a lower priority; default 0. */
   readonly priorityMin?: number;
+  /**
+   * Of a group with a limit of one leased item, takes several that follow each other, if no other
+   * group is open. Handle them in order; default one.
+   */
+  readonly groupRuns?: boolean;
 }
 
 export interface LeasesOptions extends PollOptions {
@@ -310,15 +315,17 @@ const leaseChecks: Checks<LeaseOptions> = {
   clientId: text,
   leaseTimeout: text,
   priorityMin: priority,
+  groupRuns: flag,
 };
 
 async function leaseOnce(transport: Transport, queue_name: string, given: LeaseOptions = {}) {
   refusing("lease", () => checkOptions(given, leaseChecks));
-  const { batch = 1, clientId, leaseTimeout, priorityMin, ...options } = given;
+  const { batch = 1, clientId, leaseTimeout, priorityMin, groupRuns, ...options } = given;
   const client_id = clientId ?? randomName(16);
   try {
     const wanted = wantedFields({ leaseTimeout, priorityMin });
-    const request = { queue_name, client_id, batch_size: batch, ...wanted };
+    const runs = groupRuns === undefined ? {} : { group_runs: groupRuns };
+    const request = { queue_name, client_id, batch_size: batch, ...wanted, ...runs };
     const answered = await transport.call("lease", request, options);
     return openLease({ call: transport.call, leaseTimeout, ...answered });
   } catch (error) {

@@ -31,9 +31,9 @@ const duplicateClient = failure(
 const repeated = failure("repeated", "the lease was asked for again; the repetition is answered");
 
 function keyOf(queue: LogicalQueue, request: LeaseRequest): IdempotencyKey | undefined {
-  const { requestKey, batchSize, leaseTimeoutMs, priorityMin = 0 } = request;
+  const { requestKey, batchSize, leaseTimeoutMs, priorityMin = 0, groupRuns = false } = request;
   if (requestKey === undefined) return undefined;
-  const argumentsText = `${batchSize}/${leaseTimeoutMs ?? ""}/${priorityMin}`;
+  const argumentsText = `${batchSize}/${leaseTimeoutMs ?? ""}/${priorityMin}/${groupRuns}`;
   return idempotencyKey(requestKey, { queue: queue.lasting, operation: "lease", argumentsText });
 }
 

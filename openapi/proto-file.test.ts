@@ -74,7 +74,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "ProduceRequest: queue_name 1, request_timeout 2, items 3, return_ids 100",
     "ProduceItem: encoding 1, kind 2, reference 3, enqueue_at 4, bytes 5, utf8 6, unique_key 100, headers 101, priority 102, max_attempts 103, lease_timeout 104, group 105",
     "ProduceReply: code 1, code_text 2, message 3, duplicates 101, ids 102",
-    "LeaseRequest: queue_name 1, batch_size 2, client_id 3, request_timeout 4, lease_timeout 100, priority_min 101",
+    "LeaseRequest: queue_name 1, batch_size 2, client_id 3, request_timeout 4, lease_timeout 100, priority_min 101, group_runs 102",
     "LeaseReply: queue_name 1, partition 2, items 3, max_attempts 100, now 101, retry_backoff 102",
     "LeaseItem: encoding 1, kind 2, reference 3, id 4, attempts 5, lease_deadline 6, bytes 7, headers 100, origin_id 101, reason 102, death 103, origin_queue 104, origin_attempts 105, origin_created_at 106, redriven 107, priority 108, own_max_attempts 109, own_lease_timeout 115, group 116",
     "RetryRequest: queue_name 1, partition 2, items 3, request_timeout 100",

@@ -383,6 +383,12 @@ export const LeaseRequest = message(
       examples: [0, 5],
       [defaultKeyword]: 0,
     }),
+    group_runs: optional.flag(102, {
+      description:
+        "Of a group with a limit of one leased item, take several that follow each other, if no other group is open. Handle them one after the other, in the order of the reply; the group opens once all are finished. By default a lease takes one.",
+      examples: [true],
+      [defaultKeyword]: false,
+    }),
   },
 );
 export type LeaseRequest = Static<typeof LeaseRequest>;

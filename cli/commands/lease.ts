@@ -19,6 +19,7 @@ interface Options {
   readonly clientId: string;
   readonly leaseTimeout?: string;
   readonly priorityMin?: number;
+  readonly groupRuns?: boolean;
   readonly complete?: boolean;
 }
 
@@ -45,6 +46,7 @@ export function addLease(program: Command): void {
     )
     .addOption(leaseTimeoutOption())
     .addOption(priorityMinOption())
+    .option("--group-runs", "take several items in order of a group with a limit of one")
     .option("--complete", "complete the items after printing them")
     .addHelpText(
       "after",
@@ -62,6 +64,7 @@ Items are held until they are completed, retried or released, or their lease lap
           batch_size: options.batch,
           lease_timeout: options.leaseTimeout ?? null,
           ...(options.priorityMin === undefined ? {} : { priority_min: options.priorityMin }),
+          ...(options.groupRuns === true && { group_runs: true }),
         },
         { timeoutMs: options.wait },
       );

@@ -153,6 +153,7 @@ export const requests = {
     requestTimeoutMs: number,
     leaseTimeoutMs,
     priorityMin: optional(number),
+    groupRuns: optional(flag),
     signal: optional(signal),
     requestKey,
   }),

@@ -103,6 +103,11 @@ export interface LeaseRequest extends Repeatable {
   readonly leaseTimeoutMs?: number | null;
   /** 0 to 9: takes no items of a lower priority, however long they have waited; absent = 0. */
   readonly priorityMin?: number;
+  /**
+   * Of a group with a limit of one leased item, a lease may take several that follow each other, if
+   * no other group is open; the caller handles them one after the other. Absent = one at a time.
+   */
+  readonly groupRuns?: boolean;
   /** Aborting it removes the waiting request. */
   readonly signal?: AbortSignal;
 }

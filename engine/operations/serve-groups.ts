@@ -30,7 +30,7 @@ export function planGroups(
   const { memory, now } = planner;
   const groups = groupsOf(planner, queue);
   groups.advance(now);
-  const wanted = wantedByPriority(
+  const { wanted, hasRuns } = wantedByPriority(
     mayFind(groups, waiting),
     Math.min(queue.itemsAllowed(now), itemsMax),
   );
@@ -38,7 +38,7 @@ export function planGroups(
   let sum = 0;
   for (const [priorityMin, count] of wanted) {
     sum += count;
-    for (const [group, items] of groups.plan(count, priorityMin, now)) {
+    for (const [group, items] of groups.plan(count, { priorityMin, hasRuns, now })) {
       counts.set(group, Math.max(items, counts.get(group) ?? 0));
     }
   }
@@ -62,18 +62,20 @@ function* mayFind(groups: Groups, leases: Iterable<WaitingLease>): Generator<Wai
 function wantedByPriority(
   waiting: Iterable<WaitingLease>,
   itemsMax: number,
-): ReadonlyMap<number, number> {
+): { readonly wanted: ReadonlyMap<number, number>; readonly hasRuns: boolean } {
   const wanted = new Map<number, number>();
+  let hasRuns = false;
   let left = itemsMax;
-  if (left <= 0) return wanted;
+  if (left <= 0) return { wanted, hasRuns };
   for (const { request } of waiting) {
     const { priorityMin = 0 } = request;
+    hasRuns ||= request.groupRuns === true;
     const count = Math.min(request.batchSize, left);
     wanted.set(priorityMin, (wanted.get(priorityMin) ?? 0) + count);
     left -= count;
     if (left <= 0) break;
   }
-  return wanted;
+  return { wanted, hasRuns };
 }
 
 const firstPage = (slot: number): string => `first ${slot}`;
@@ -231,7 +233,8 @@ class GroupLender {
       const { lease, batchSize } = asked[index] as ServedLease;
       const some = picked.slice(start, start + count);
       start += count;
-      if (picked.length < wantedBy(asked)) this.#continueRuns(some, batchSize);
+      const mayContinue = lease.request.groupRuns === true && picked.length < wantedBy(asked);
+      if (mayContinue) this.#continueRuns(some, batchSize);
       const items = some.map(({ item }) => item);
       holding.give(lease, items, (at) => items[at - 1]?.seq !== (items[at] as Item).seq - 1);
       given.items += items.length;

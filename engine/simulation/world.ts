@@ -639,6 +639,7 @@ export class World {
       batchSize: this.#chance.between(1, this.parameters.batchMax),
       requestTimeoutMs: this.parameters.requestTimeoutMs,
       priorityMin: priorityMinOf(`client-${client}`, this.parameters),
+      groupRuns: client % 2 === 0,
     };
     const { begun } = this.auditor;
     const sentLease = this.#sendLease(request);

@@ -284,7 +284,10 @@ export class Groups {
   }
 
   /** What to read so that up to `wanted` items can be served: a few more than will be. */
-  plan(wanted: number, priorityMin: number, now: number): Servings {
+  plan(
+    wanted: number,
+    { priorityMin, hasRuns, now }: Record<"priorityMin" | "now", number> & { hasRuns: boolean },
+  ): Servings {
     const servings = new Map<Group, number>();
     for (const group of firstOf([this.#rings.unread], limits.groupsReadMax)) servings.set(group, 1);
     let left = wanted;
@@ -302,7 +305,7 @@ export class Groups {
       }
       if (left <= 0) return servings;
     }
-    for (const [group, has] of servings) {
+    for (const [group, has] of hasRuns ? servings : []) {
       if (left <= 0 || !this.isSerial(group)) continue;
       const more = Math.min(left, group.waiting - has);
       servings.set(group, has + more);

@@ -52,6 +52,7 @@ export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): eng
     requestTimeoutMs: requestTimeout(body.request_timeout),
     leaseTimeoutMs: leaseTimeout(body.lease_timeout),
     priorityMin: body.priority_min ?? 0,
+    groupRuns: body.group_runs ?? false,
     signal,
   };
 }

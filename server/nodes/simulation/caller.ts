@@ -120,12 +120,13 @@ export class NodeCaller {
 
   async lease(request: LeaseRequest) {
     const { queue, clientId, batchSize, requestTimeoutMs, leaseTimeoutMs } = request;
-    const { priorityMin, signal, requestKey } = request;
+    const { priorityMin, groupRuns, signal, requestKey } = request;
     const body = {
       ...{ queue_name: queue, client_id: clientId, batch_size: batchSize },
       request_timeout: ms(requestTimeoutMs),
       lease_timeout: leaseTimeoutMs == null ? null : ms(leaseTimeoutMs),
       ...(priorityMin !== undefined && { priority_min: priorityMin }),
+      ...(groupRuns !== undefined && { group_runs: groupRuns }),
     };
     const options = { ...keyed(requestKey), ...(signal === undefined ? {} : { signal }) };
     const { reply, replayed } = await this.#call("lease", body, options);
