@@ -110,6 +110,7 @@ export class GroupTurnRule {
     let priority = Number.POSITIVE_INFINITY;
     let ready = 0;
     let mayBeHeld = 0;
+    let isBack = false;
     for (const item of items) {
       const isNot = item.end !== null || item.produce.outcome === "not written";
       const isDone = isNot && item.end !== "cleared" && item.end !== "cancelled";
@@ -120,6 +121,7 @@ export class GroupTurnRule {
       priority = Math.min(priority, item.priority);
       const isReady = isCertainlyReady(item, place, moment);
       if (isReady) {
+        isBack ||= item.attempts > 0;
         since = Math.min(since, item.groupPlace.freeBy.stamp);
         if (item.groupPlace.freeBy.stamp < moment.begun) ready += 1;
       } else if (!isAside(item, now)) {
@@ -132,7 +134,7 @@ export class GroupTurnRule {
     );
     const { least } = this.#settings.leasedMax(name, group, now);
     const isFull = mayBeHeld >= least;
-    const isLimited = least < Number.POSITIVE_INFINITY || isStrict(place);
+    const isLimited = least < Number.POSITIVE_INFINITY || (isStrict(place) && isBack);
     const isRated = this.#settings.rates(name, group, now).some((rate) => rate !== "");
     const unlimited = isLimited || isRated ? 0 : ready;
     if (since === Number.POSITIVE_INFINITY || isClosed || isFull) return null;

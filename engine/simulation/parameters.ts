@@ -400,7 +400,7 @@ export function grouping(parameters: Parameters, seed: number): Parameters {
       }
       return which % 6 === 5 ? { ...one, grouped: true, partitions: 1 } : one;
     }),
-    weights: { ...weights, group: which % 3 === 0 ? 0 : 10 },
+    weights: { ...weights, group: which % 6 === 3 ? 0 : 10 },
   };
 }
 
