@@ -44,6 +44,8 @@ export class GroupRules {
   readonly #doomed = new Map<GroupSettingsCall, readonly Tracked[]>();
   /** By queue and group, when a call to open it was last in progress. */
   readonly #unblocked = new Map<string, number>();
+  /** Until this engine time, grants may be unknown; infinite = until the next rest. */
+  #unknownUntil = Number.NEGATIVE_INFINITY;
   /** Dead letters close no group any more. */
   #isLifted = false;
 
@@ -59,6 +61,7 @@ export class GroupRules {
 
   faulted(): void {
     this.#turns.forget();
+    this.#unknownUntil = never;
   }
 
   /** A new process has empty rate windows, and may have another clock. */
@@ -75,9 +78,11 @@ export class GroupRules {
   leaseUnanswered(queue: string, begun: number): void {
     this.#order.leaseUnanswered(queue, begun);
     this.#turns.changed(queue, null);
+    this.#unknownUntil = never;
   }
 
   rested(now: Instant): void {
+    if (this.#unknownUntil === never) this.#unknownUntil = now.at;
     this.#order.rested(this.#options.items(), now);
   }
 
@@ -157,6 +162,7 @@ export class GroupRules {
       ...{ begun, now },
       faults: this.#options.faults(),
       ghostsUntil: this.#order.ghostsUntil(place.name),
+      unknownUntil: this.#unknownUntil,
       mayBlock: place.groupOnDead === "block" && !this.#isLifted,
     };
     return this.#turns.openGroups(place, this.#itemsIn(place), moment);

@@ -27,6 +27,8 @@ export interface GroupMoment {
   readonly now: number;
   readonly faults: number;
   readonly ghostsUntil: number;
+  /** Grants may be unknown until this engine time; infinite = also now. */
+  readonly unknownUntil: number;
   /** A dead letter closes its group. */
   readonly mayBlock: boolean;
   /** The lease began then, in the order of calls. */
@@ -142,13 +144,13 @@ export class GroupTurnRule {
     return { since: Math.max(since, ghostsUntil), priority, unlimited };
   }
 
-  #hasRate(name: string, group: string, { now, faults, ghostsUntil }: GroupMoment): boolean {
+  #hasRate(name: string, group: string, { now, unknownUntil }: GroupMoment): boolean {
     return this.#settings.rates(name, group, now).every((text) => {
       const rate = parseRate(text);
       if (rate === null) return true;
-      if (faults > 0 || ghostsUntil > 0) return false;
       // The windows of the engine are a little longer.
       const ms = 1.1 * rate.intervalMs + 1;
+      if (unknownUntil > now - ms) return false;
       return this.#limits.grantedWithin(name, group, { at: now, ms }) < rate.items;
     });
   }
