@@ -345,6 +345,23 @@ test("repair: waiting items are promoted, rejected with a reason, or removed", a
   expect(await dead.inspect()).toMatchObject({ queued: 0 });
 });
 
+test("repair: prioritize gives items another priority, and skips those that have it", async () => {
+  const { queue } = await setup();
+  await queue.produce([{ utf8: "urgent", priority: 8 }]);
+  const count = (await queue.inspect()).queued;
+  const prioritize = ["repair", queue.name, "prioritize", "--priority", "8", "--all"];
+  expect((await run([...prioritize, "--dry-run"])).out).toBe(
+    `${count} items of ${queue.name} would get the priority 8\n`,
+  );
+  expect((await run([...prioritize, "--yes", "--follow"])).out).toMatch(
+    new RegExp(
+      `${count - 1} of ${count} items prioritized; 1 stay, because they have the priority`,
+    ),
+  );
+  const { items } = await json("items", "find", queue.name, "--state", "ready");
+  expect(items.every(({ priority }: { priority: number }) => priority === 8)).toBe(true);
+});
+
 test("repair: retry returns the items that a client holds, without a filter", async () => {
   const { queue } = await setup();
   const lease = await queue.lease({ clientId: "worker-7" });
@@ -365,7 +382,8 @@ test.each<[readonly string[], keyof typeof exitCodes, string]>([
     "expected ids, a filter, --state, --holder or --all",
   ],
   [["repair", "none", "retry", "--holder", "x", "-y"], "refused", "no such queue named 'none'"],
-  [["repair", "none", "burn", "--all"], "usage", "promote, reject, retry, delete"],
+  [["repair", "none", "burn", "--all"], "usage", "promote, reject, retry, prioritize, delete"],
+  [["repair", "none", "prioritize", "--priority", "10", "--all"], "usage", "0 to 9"],
   [["repair", "none", "delete", "--all", "--dry-run"], "refused", "no such queue named 'none'"],
   [["items", "find", "none"], "refused", "no such queue named 'none'"],
   [["items", "find", "none", "--state", "lost"], "usage", "--state"],

@@ -125,7 +125,10 @@ export interface Queue<Json = unknown> {
    * or to another queue.
    */
   redrive(what?: Omit<RedriveRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
-  /** Starts a task on the server that promotes, rejects or deletes items that are not leased. */
+  /**
+   * Starts a task on the server that promotes, rejects, prioritizes or deletes items that are not
+   * leased, or returns leased items to their queue.
+   */
   repair(what: Omit<RepairRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
   /**
    * Removes unfinished items in any state, 1 to 1,000, and returns the state of each before that.

@@ -1,8 +1,8 @@
-// Repairs: waiting items are promoted, rejected or deleted; leased items are left alone, or
-// requeued by a retry.
+// Repairs: waiting items are promoted, rejected, prioritized or deleted; leased items are left
+// alone, or requeued by a retry.
 
 import { expect, test } from "bun:test";
-import type { RepairRequest } from "./model/api.ts";
+import type { Repair, RepairRequest } from "./model/api.ts";
 import type { Filter } from "./model/filter.ts";
 import { limits } from "./model/limits.ts";
 import type { Random } from "./model/random.ts";
@@ -41,6 +41,10 @@ async function later(bundle: Bundle, queue: string, ...payloads: string[]) {
   const request = produceOf(queue, payloads, start + hour);
   await bundle.run(() => bundle.engine.produce(request));
 }
+
+const actions = ["promote", "reject", "prioritize", "delete"] as const;
+
+const priorityFor = (action: Repair) => (action === "prioritize" ? { priority: 3 } : {});
 
 /** Advances the clock, while stores fail and the engine restarts. */
 async function disturb(
@@ -122,18 +126,20 @@ test("repair: deletes items by state, ids or filter", async () => {
   expect(await found(bundle, "dead")).toEqual([]);
 });
 
-test.each(["reject", "delete"] as const)(
+test.each(["reject", "prioritize", "delete"] as const)(
   "repair: %p leaves leased items to their holder, and ignores later items",
   async (action) => {
     const bundle = await setupQueues();
     await bundle.produce("orders", "a", "b", "c");
     const lease = await bundle.lease("orders");
-    const { taskId, matched } = await repair(bundle, { action, filter: {}, perSecond: 1 });
+    const request = { action, filter: {}, perSecond: 1, ...priorityFor(action) } as const;
+    const { taskId, matched } = await repair(bundle, request);
     expect(matched).toBe(2);
     await bundle.produce("orders", "late");
     expect((await bundle.ended(taskId)).moved).toBe(2);
     expect(await bundle.complete(lease)).toMatchObject({ ok: true });
-    expect(await bundle.listed("orders")).toEqual(["late"]);
+    const left = action === "prioritize" ? ["late", "b", "c"] : ["late"];
+    expect(await bundle.listed("orders")).toEqual(left);
   },
 );
 
@@ -337,6 +343,19 @@ test.each<[Partial<RepairRequest>, string]>([
     "state is invalid; expected 'scheduled' for 'promote', got 'ready'",
   ],
   [{ filter: {}, reason: "why" }, "reason is invalid; 'delete' does not take one"],
+  [{ filter: {}, priority: 0 }, "priority is invalid; 'delete' does not take one"],
+  [
+    { action: "prioritize", filter: {} },
+    "priority is invalid; expected a whole number from 0 to 9, got none",
+  ],
+  [
+    { action: "prioritize", priority: 10, filter: {} },
+    "priority is invalid; expected a whole number from 0 to 9, got 10",
+  ],
+  [
+    { action: "prioritize", priority: 1, state: "leased", filter: {} },
+    "state is invalid; expected 'ready' or 'scheduled' for 'prioritize', got 'leased'",
+  ],
   [
     { action: "reject", filter: {}, reason: "x".repeat(1_025) },
     "reason is invalid; cannot be greater than '1024' characters",
@@ -348,11 +367,11 @@ test.each<[Partial<RepairRequest>, string]>([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test.each(Array.from({ length: 30 }, (_, seed) => seed))(
+test.each(Array.from({ length: 40 }, (_, seed) => seed))(
   "repair: killed and failed at any moment, each item is in one place; seed %p",
   async (seed) => {
     const random = seededRandom(seed);
-    const [, shards = 1] = deadPlacements[Math.floor(seed / 3) % 3] ?? [];
+    const [, shards = 1] = deadPlacements[Math.floor(seed / 4) % 3] ?? [];
     const bundle = await setupQueues(shards, 2);
     const payloads = Array.from({ length: 60 }, (_, index) => String(index).padStart(4, "0"));
     const [ready, aside] = [payloads.slice(0, 30), payloads.slice(30)];
@@ -360,8 +379,9 @@ test.each(Array.from({ length: 30 }, (_, seed) => seed))(
       await bundle.produce("orders", ...ready.slice(from, from + 10));
       await later(bundle, "orders", ...aside.slice(from, from + 10));
     }
-    const action = (["promote", "reject", "delete"] as const)[seed % 3] ?? "delete";
-    const request = { queue: "orders", action, filter: {}, requestKey: "k", perSecond: 7 } as const;
+    const action = actions[seed % 4] ?? "delete";
+    const paced = { filter: {}, requestKey: "k", perSecond: 7 };
+    const request = { queue: "orders", action, ...priorityFor(action), ...paced } as const;
     await bundle.begin(() => bundle.engine.repair(request));
     await disturb(bundle, random, { shards, rounds: 6 });
     const again = await bundle.run(() => bundle.engine.repair(request));
@@ -369,12 +389,16 @@ test.each(Array.from({ length: 30 }, (_, seed) => seed))(
     await bundle.clock.advance(minute);
     const left = texts(await found(bundle, "orders"));
     const dead = texts(await found(bundle, "dead"));
-    const scheduled = (await found(bundle, "orders")).filter(({ state }) => state === "scheduled");
-    expect({ moved: info.moved, left, dead, scheduled: scheduled.length }).toEqual({
+    const all = await found(bundle, "orders");
+    const scheduled = all.filter(({ state }) => state === "scheduled").length;
+    const priorities = new Set(all.map(({ priority }) => priority));
+    const isKept = action === "promote" || action === "prioritize";
+    expect({ moved: info.moved, left, dead, scheduled, priorities: [...priorities] }).toEqual({
       moved: action === "promote" ? 30 : 60,
-      left: action === "promote" ? payloads : [],
+      left: isKept ? payloads : [],
       dead: action === "reject" ? payloads : [],
-      scheduled: 0,
+      scheduled: action === "prioritize" ? 30 : 0,
+      priorities: isKept ? [action === "promote" ? 0 : 3] : [],
     });
   },
 );

@@ -23,6 +23,12 @@ async function isWritten(bundle: Bundle, item: object = {}): Promise<boolean> {
   return duplicates.length === 0;
 }
 
+async function prioritize(bundle: Bundle, priority: number): Promise<void> {
+  const request = { queue: "orders", action: "prioritize", priority, filter: {} } as const;
+  const { taskId } = await bundle.run(() => bundle.engine.repair(request));
+  await bundle.ended(taskId);
+}
+
 const requeues: [string, (bundle: Bundle) => Promise<unknown>][] = [
   ["it waits", async () => undefined],
   ["it is leased", (bundle) => bundle.lease("orders")],
@@ -44,6 +50,13 @@ const requeues: [string, (bundle: Bundle) => Promise<unknown>][] = [
       const { partition, items } = await bundle.lease("orders");
       const request = { queue: "orders", partition, ids: idsOf(items) };
       await bundle.run(() => bundle.engine.release(request));
+    },
+  ],
+  [
+    "it has another priority",
+    async (bundle) => {
+      await prioritize(bundle, 6);
+      await prioritize(bundle, 2);
     },
   ],
   ["the process restarted", (bundle) => bundle.restart()],

@@ -1687,7 +1687,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     role: "admin",
     audits: unlessDry,
     description:
-      "Makes scheduled items ready early, sends items to the dead queue, removes them, or returns leased items to their queue, such as all items of a client that crashed. Like a redrive it runs as a task and continues across restarts. Items that arrive or move after the call are not changed.",
+      "Makes scheduled items ready early, sends items to the dead queue, changes their priority, removes them, or returns leased items to their queue, such as all items of a client that crashed. Like a redrive it runs as a task and continues across restarts. Items that arrive or move after the call are not changed.",
     request: schemas.RepairRequest,
     response: schemas.TaskBegun,
     example: { queue_name: "orders", action: "promote", filter: { kind: "order-placed" } },

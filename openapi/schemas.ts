@@ -2702,7 +2702,7 @@ export const ItemEvent = message("ItemEvent", "An event in the history of an ite
   }),
   kind: text(101, {
     description:
-      "One of `produced`, `imported`, `due` (its `enqueue_at` or `retry_at` passed), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (its queue has no dead queue), `redriven` (it left a dead queue), `returned` (it arrived from a dead queue), `promoted` (an operator made it ready early), `rejected` (an operator sent it to the dead queue), `removed`, `damaged`. Later versions may add others.",
+      "One of `produced`, `imported`, `due` (its `enqueue_at` or `retry_at` passed), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (its queue has no dead queue), `redriven` (it left a dead queue), `returned` (it arrived from a dead queue), `promoted` (an operator made it ready early), `rejected` (an operator sent it to the dead queue), `prioritized` (an operator changed its priority), `removed`, `damaged`. Later versions may add others.",
     examples: ["leased"],
   }),
   id: text(102, { description: "Its id at that time.", examples: [sampleId] }),
@@ -2827,7 +2827,7 @@ export const RepairRequest = message(
     }),
     action: text(101, {
       description:
-        "`promote`: make scheduled items ready at once. `reject`: send items to the dead queue. `retry`: return leased items to their queue; their holder can no longer complete them, and the attempt counts. `delete`: remove items.",
+        "`promote`: make scheduled items ready at once. `reject`: send items to the dead queue. `retry`: return leased items to their queue; their holder can no longer complete them, and the attempt counts. `prioritize`: change the `priority` of items. `delete`: remove items.",
       examples: ["promote"],
     }),
     state: Type.Optional(
@@ -2848,6 +2848,14 @@ export const RepairRequest = message(
       description: `For \`reject\` and \`retry\`: the reason, at most ${bounds.retryReasonBytesMax} bytes. It is stored with the items.`,
       examples: ["sent by mistake"],
       [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
+    }),
+    priority: optional.whole(111, {
+      ...encoded({ hasPresence: true }),
+      minimum: 0,
+      maximum: bounds.priorityMax,
+      description:
+        "For `prioritize`, which requires it: the new priority of the items. Each joins the tail of the items of its partition that have it, or keeps its place in its group; due time, attempts and expiry stay as they are. Items that have the priority are skipped.",
+      examples: [9],
     }),
     ...taskFields,
   },
@@ -2889,7 +2897,7 @@ export type TaskBegun = Static<typeof TaskBegun>;
 export const TaskInfo = message("TaskInfo", "A task that takes longer than a call.", {
   task_id: text(100, { description: "Id of the task.", examples: ["rmg2k7v1"] }),
   action: text(111, {
-    description: "One of `redrive`, `promote`, `reject`, `retry` and `delete`.",
+    description: "One of `redrive`, `promote`, `reject`, `retry`, `prioritize` and `delete`.",
     examples: ["redrive"],
   }),
   state: text(101, {
@@ -2909,6 +2917,10 @@ export const TaskInfo = message("TaskInfo", "A task that takes longer than a cal
   holder: text(113, {
     description: 'For a `retry`: the client that holds the items; `""` = any client.',
     examples: [""],
+  }),
+  priority: whole(114, {
+    description: "For `prioritize`: the new priority of the items; otherwise 0.",
+    examples: [0],
   }),
   filter: at(104, ItemFilter),
   per_second: whole(105, { description: "Limit of items per second; 0 = none.", examples: [0] }),
@@ -2950,6 +2962,7 @@ export const sampleTask: TaskInfo = {
   queue_name: "orders-dead",
   to_queue: "",
   holder: "",
+  priority: 0,
   filter: { reason: "card_declined" },
   per_second: 0,
   matched: 312,

@@ -1,17 +1,19 @@
-// `holdfast repair`: promotes, rejects or deletes items that are not leased, and takes back leased
-// items.
+// `holdfast repair`: promotes, rejects, prioritizes or deletes items that are not leased, and takes
+// back leased items.
 
 import { Argument, type Command, Option } from "commander";
 import type { RepairRequest } from "../../client/wire.ts";
 import { contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { filterOf } from "../filter.ts";
+import { priorityOption } from "../option-parsers.ts";
 import { begin, beginning, paceOf, type TaskOptions } from "./tasks.ts";
 
 interface Options extends TaskOptions {
   readonly state?: string;
   readonly holder?: string;
   readonly because?: string;
+  readonly priority?: number;
   readonly all?: boolean;
 }
 
@@ -19,6 +21,7 @@ const deeds = {
   promote: "be ready at once",
   reject: "go to the dead queue",
   retry: "be retried",
+  prioritize: "get the priority",
   delete: "be removed",
 } as const;
 
@@ -28,13 +31,16 @@ export function addRepair(program: Command): void {
   beginning(
     program
       .command("repair")
-      .description("promote, reject or delete items that are not leased, or retry leased items")
+      .description(
+        "promote, reject, prioritize or delete items that are not leased, or retry leased items",
+      )
       .argument("<queue>", "name of the queue")
       .addArgument(new Argument("<action>", "the change").choices(actions))
       .argument("[id...]", "ids of the items; by default all items that match the options")
       .addOption(new Option("--state <state>", "in this state").choices(["ready", "scheduled"]))
       .option("--holder <client>", "for retry: held by this client")
       .option("--because <text>", "why the items are rejected or returned; stored with the items")
+      .addOption(priorityOption("--priority <number>", "for prioritize: the new priority, 0 to 9"))
       .option("--all", "all items, if no other option selects them"),
   ).action(repair);
 }
@@ -46,7 +52,7 @@ async function repair(
   options: Options,
   command: Command,
 ): Promise<void> {
-  const { state, holder, because, all = false } = options;
+  const { state, holder, because, priority, all = false } = options;
   const context = contextOf(command);
   const filter = await filterOf(options, context.client);
   const isMeant = ids.length > 0 || Object.keys(filter).length > 0 || all;
@@ -58,12 +64,13 @@ async function repair(
     ...(state !== undefined && { state }),
     ...(holder !== undefined && { holder }),
     ...(because !== undefined && { reason: because }),
+    ...(priority !== undefined && { priority }),
     ...(ids.length > 0 ? { ids } : { filter }),
     ...paceOf(options),
   };
   await begin(context, options, {
     queue_name,
     ask: (guard) => context.client.repair({ ...request, ...guard }),
-    deed: deeds[action],
+    deed: `${deeds[action]} ${priority ?? ""}`.trimEnd(),
   });
 }

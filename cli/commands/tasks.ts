@@ -151,7 +151,13 @@ const done: Readonly<Record<string, string>> = {
   promote: "promoted",
   reject: "rejected",
   retry: "retried",
+  prioritize: "prioritized",
   delete: "removed",
+};
+
+const staying: Readonly<Record<string, string>> = {
+  redrive: "because their queue was deleted",
+  prioritize: "because they have the priority",
 };
 
 async function list(queue: string | undefined, _: unknown, command: Command): Promise<void> {
@@ -187,10 +193,7 @@ async function one(command: Command, ask: (context: Context) => Promise<TaskInfo
 
 function printTask(context: Context, task: TaskInfo): void {
   context.result(task, () => {
-    const why =
-      task.action === "redrive"
-        ? "because their queue was deleted"
-        : "because there is no dead queue";
+    const why = staying[task.action] ?? "because there is no dead queue";
     const skipped = task.skipped === 0 ? "" : `; ${task.skipped} stay, ${why}`;
     const moved = `${task.moved} of ${counted(task.matched, "item")} ${done[task.action] ?? "done"}`;
     return `${task.task_id} of ${task.queue_name} is ${task.state}: ${moved}${skipped}`;

@@ -281,10 +281,11 @@ export const requests = {
   redrive: object<api.RedriveRequest>({ ...task, to: optional(text) }),
   repair: object<api.RepairRequest>({
     ...task,
-    action: word("promote", "reject", "retry", "delete"),
+    action: word("promote", "reject", "retry", "prioritize", "delete"),
     state: optional(nullable(word("ready", "leased", "scheduled"))),
     holder: optional(text),
     reason: optional(text),
+    priority: optional(number),
   }),
   summarizeItems: object<api.SummarizeRequest>({
     ...searched,

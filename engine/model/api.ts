@@ -599,9 +599,10 @@ export interface RedriveRequest extends TaskRequest {
 /**
  * `promote`: scheduled items become ready at once. `reject`: items go to the dead queue, as if a
  * consumer had given them up. `retry`: leased items are requeued, as if their holder had retried
- * them; the holder can no longer complete them. `delete`: items are removed.
+ * them; the holder can no longer complete them. `prioritize`: items get another priority.
+ * `delete`: items are removed.
  */
-export type Repair = "promote" | "reject" | "retry" | "delete";
+export type Repair = "promote" | "reject" | "retry" | "prioritize" | "delete";
 
 export interface RepairRequest extends TaskRequest {
   readonly action: Repair;
@@ -611,6 +612,8 @@ export interface RepairRequest extends TaskRequest {
   readonly holder?: string;
   /** For `reject` or `retry`; up to 1,024 bytes. */
   readonly reason?: string;
+  /** For `prioritize`, which requires it: 0 to 9. */
+  readonly priority?: number;
 }
 
 export interface TaskBegun extends Outcome {
@@ -643,6 +646,8 @@ export interface TaskInfo {
   readonly to: string;
   /** For a retry; `""` = any holder. */
   readonly holder: string;
+  /** For `prioritize`; otherwise 0. */
+  readonly priority: number;
   readonly filter: Filter;
   /** 0 = as fast as possible. */
   readonly perSecond: number;
@@ -650,7 +655,7 @@ export interface TaskInfo {
   readonly matched: number;
   /** Items processed. */
   readonly moved: number;
-  /** Items left in place, because their destination does not exist or no longer exists. */
+  /** Items left in place: they have no destination, or already the priority. */
   readonly skipped: number;
   /** The person or program that requested it; `""` = not recorded. */
   readonly by: string;
@@ -724,7 +729,7 @@ export interface GroupChange {
 export type ItemEventKind =
   | ("produced" | "imported" | "due" | "leased" | "extended" | "completed" | "retried")
   | ("released" | "lapsed" | "expired" | "dead" | "discarded" | "redriven" | "returned")
-  | ("promoted" | "rejected" | "removed" | "damaged");
+  | ("promoted" | "rejected" | "prioritized" | "removed" | "damaged");
 
 /** An event of an item, under the id that the item had then. */
 export interface ItemEvent {

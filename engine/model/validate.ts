@@ -262,7 +262,7 @@ function refusePriority(items: readonly Pick<ProduceItem, "priority">[]): never 
 
 function notPriority(what: string, got: number | undefined): never {
   const expected = `expected a whole number from 0 to ${limits.priorityMax}`;
-  return refuse(`${what} is invalid; ${expected}, got ${got}`);
+  return refuse(`${what} is invalid; ${expected}, got ${got ?? "none"}`);
 }
 
 export function checkLease(request: LeaseRequest): void {
@@ -365,15 +365,17 @@ export const repairStates: Readonly<Record<Repair, readonly ItemState[]>> = {
   promote: ["scheduled"],
   reject: ["ready", "scheduled"],
   retry: ["leased"],
+  prioritize: ["ready", "scheduled"],
   delete: ["ready", "scheduled"],
 };
 
 /** Requires an explicit choice of items, because a mistake would be expensive. */
 export function checkRepair(request: RepairRequest): void {
-  const { action, state, holder, reason, ids, filter } = request;
+  const { action, state, holder, reason, priority, ids, filter } = request;
   if (!Object.hasOwn(repairStates, action)) {
     const got = String(action).slice(0, limits.quotedMax);
-    refuse(`action is invalid; expected 'promote', 'reject', 'retry' or 'delete', got '${got}'`);
+    const expected = "expected 'promote', 'reject', 'retry', 'prioritize' or 'delete'";
+    refuse(`action is invalid; ${expected}, got '${got}'`);
   }
   if (ids === undefined && filter === undefined && holder === undefined) {
     refuse("repair is invalid; expected ids, a filter or a holder, got none of them");
@@ -392,6 +394,9 @@ export function checkRepair(request: RepairRequest): void {
     }
     checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
   }
+  if (action !== "prioritize") {
+    if (priority !== undefined) refuse(`priority is invalid; '${action}' does not take one`);
+  } else if (!isPriority(priority ?? -1)) notPriority("priority", priority);
   checkTask(request, "repair");
 }
 

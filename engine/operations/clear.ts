@@ -6,7 +6,13 @@ import type { ItemCounts } from "../model/api.ts";
 import { countChanged } from "../model/errors.ts";
 import type { Result } from "../model/messages.ts";
 import type { Partition } from "../state/partition.ts";
-import { endAllLeases, remove, type StepContext, unschedule } from "../turn/item-transitions.ts";
+import {
+  endAllLeases,
+  freeKey,
+  remove,
+  type StepContext,
+  unschedule,
+} from "../turn/item-transitions.ts";
 import { type ReadPlanner, settleLater, type Turn } from "../turn/turn-context.ts";
 import type { Operation } from "./operation.ts";
 
@@ -136,7 +142,7 @@ function clearReady(turn: Turn, partition: Partition): void {
     if (partition.held.has(item.seq) || turn.changeSet.hasLeft(partition.slot, item.seq)) continue;
     remove(turn, partition, item);
     turn.changeSet.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
-    turn.changeSet.freeKey(partition, item);
+    freeKey(turn, partition, item);
     partition.doomedCount -= 1;
   }
   if (page?.isAll !== true) return;
@@ -153,7 +159,7 @@ function clearScheduled(turn: Turn, partition: Partition): void {
     unschedule(turn, partition, item);
     turn.changeSet.count(partition.slot, "removed");
     turn.changeSet.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
-    turn.changeSet.freeKey(partition, item);
+    freeKey(turn, partition, item);
   }
   if (page?.isAll !== true) return;
   partition.clearScheduledBelow = 0;

@@ -847,6 +847,7 @@ export class Auditor {
     if (item === undefined)
       throw new Violation("I10", "a payload that was never produced was offered");
     this.#checkContent(item, leased);
+    item.priority = leased.priority;
     const { key } = item;
     if (item.produce.outcome === "not written") {
       throw new Violation("I8", `${key} was offered, but its produce was refused`);
@@ -926,7 +927,7 @@ export class Auditor {
       leased.kind === item.kind &&
       leased.encoding === item.encoding &&
       leased.reference === item.reference &&
-      leased.priority === item.priority &&
+      item.priorities.has(leased.priority) &&
       (leased.group ?? "") === item.group &&
       leased.headers?.["of"] === item.headers?.["of"] &&
       (leased.past?.maxAttempts ?? 0) === item.maxAttempts &&
@@ -1444,9 +1445,9 @@ export class Auditor {
 
   // tasks -----------------------------------------------------------------
 
-  taskBegun({ queue, action, kind }: TaskPlan): TaskCall {
+  taskBegun({ queue, action, kind, priority }: TaskPlan): TaskCall {
     this.#stamp += 1;
-    const task = { queue, action, kind, answeredAt: Number.POSITIVE_INFINITY };
+    const task = { queue, action, kind, priority, answeredAt: Number.POSITIVE_INFINITY };
     this.#tasks.push(task);
     this.#groups.faulted();
     for (const item of this.#items.values()) {
@@ -1672,6 +1673,10 @@ function concern(item: Tracked, task: TaskCall): void {
   item.tasks.push(task);
   if (task.action === "redrive") item.redrivenMax += 1;
   if (task.action === "promote") item.notBefore = 0;
+  if (task.priority !== null) {
+    item.priorities.add(task.priority);
+    item.isOrdered = false;
+  }
   if (task.action === "reject" || task.action === "retry") mayGive(item, handReason);
 }
 

@@ -8,7 +8,7 @@ import type { GroupLimitRule } from "./group-limit-rule.ts";
 import { type GroupGrant, isStrict } from "./group-order-rule.ts";
 import type { GroupSettingsKnown } from "./group-settings-known.ts";
 import type { QueueParameters } from "./parameters.ts";
-import { isCertain, mayHaveDied, type Tracked } from "./tracked.ts";
+import { isCertain, isConcerned, mayHaveDied, type Tracked } from "./tracked.ts";
 
 /** A group that items can certainly be leased from. */
 export interface OpenGroup {
@@ -118,9 +118,9 @@ export class GroupTurnRule {
       const isDone = isNot && item.end !== "cleared" && item.end !== "cancelled";
       if (mayBlock && !isDone && mayHaveDied(item, now, faults)) return null;
       if (isNot) continue;
-      // When it is set aside, its group has to be read, and may lose its turn.
-      if (item.damagedAt !== null) return null;
-      priority = Math.min(priority, item.priority);
+      // When it is set aside or moved, its group has to be read, and may lose its turn.
+      if (item.damagedAt !== null || isConcerned(item, "prioritize")) return null;
+      priority = Math.min(priority, ...item.priorities);
       const isReady = isCertainlyReady(item, place, moment);
       if (isReady) {
         isBack ||= item.attempts > 0;

@@ -33,7 +33,7 @@ const held: readonly ItemEventKind[] = [
 ];
 const waiting: readonly ItemEventKind[] = [
   ...(["leased", "due", "expired", "removed", "damaged"] as const),
-  ...(["redriven", "promoted", "rejected"] as const),
+  ...(["redriven", "promoted", "rejected", "prioritized"] as const),
 ];
 /** Possible events after a lease ended: the item waits again, or died. */
 const returned: readonly ItemEventKind[] = [...waiting, "dead", "discarded"];
@@ -41,7 +41,7 @@ const returned: readonly ItemEventKind[] = [...waiting, "dead", "discarded"];
 /** The possible next events, by event. */
 const nexts: Readonly<Record<ItemEventKind, readonly ItemEventKind[]>> = {
   ...{ produced: waiting, imported: [...waiting, ...held], due: waiting },
-  ...{ promoted: waiting, rejected: ["dead"] },
+  ...{ promoted: waiting, rejected: ["dead"], prioritized: waiting },
   ...{ leased: held, extended: held },
   ...{ retried: returned, released: returned, lapsed: returned },
   ...{ expired: ["dead", "discarded"], dead: waiting, redriven: ["returned"], returned: waiting },
@@ -183,7 +183,7 @@ export class Histories {
 /** Events that give an item another id, if it still exists. */
 const changing: readonly ItemEventKind[] = [
   ...(["retried", "released", "lapsed", "due", "expired", "redriven"] as const),
-  ...(["promoted", "rejected"] as const),
+  ...(["promoted", "rejected", "prioritized"] as const),
 ];
 
 /** Identifies an item for its whole life. */

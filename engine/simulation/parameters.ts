@@ -70,6 +70,8 @@ export interface Parameters {
   readonly hasTestClock?: true;
   /** Some tasks retry leased items. */
   readonly retriesLeased?: true;
+  /** Some tasks change the priority of items. */
+  readonly prioritizes?: true;
   /** The relative frequency of each kind of event. */
   readonly weights: {
     readonly produce: number;
@@ -96,7 +98,7 @@ export interface Parameters {
     /** Faults of the scenario. */
     readonly trouble: number;
     readonly transact: number;
-    /** Items are redriven, promoted, rejected and deleted. */
+    /** Items are redriven, promoted, rejected, prioritized and deleted. */
     readonly task: number;
     readonly import: number;
     /** Items arrive for minutes, and hardly any leave. */
@@ -155,7 +157,9 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
   const searched = seed % 11 === 4 ? searching(whole, Math.floor(seed / 11)) : whole;
-  const repaired = [6, 13].includes(seed % 17) ? repairing(searched, seed) : searched;
+  const isRepaired = [6, 9, 13].includes(seed % 17);
+  const mended = isRepaired ? repairing(searched, seed) : searched;
+  const repaired = seed % 17 === 9 ? reprioritizing(mended, Math.floor(seed / 17)) : mended;
   // A pause does not stop imports.
   const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
   const imported = isImporting ? importing(repaired) : repaired;
@@ -371,6 +375,11 @@ export function prioritizing(parameters: Parameters, which: number): Parameters 
     hasPriorities: true,
     queues: parameters.queues.map((one) => ({ ...one, priorityAgingMs })),
   };
+}
+
+/** A world in which tasks change priorities. */
+function reprioritizing(parameters: Parameters, which: number): Parameters {
+  return { ...prioritizing(parameters, which), prioritizes: true };
 }
 
 /** By the seed modulo 31. */

@@ -149,6 +149,7 @@ export const situationNames = [
   "a task ends at rest: promote",
   "a task ends at rest: reject",
   "a task ends at rest: retry",
+  "a task ends at rest: prioritize",
   "a task ends at rest: delete",
 ] as const;
 

@@ -13,6 +13,8 @@ import { handReason, type TaskPlan } from "./tracked.ts";
 export interface TaskCallsOptions {
   /** Some tasks retry leased items. */
   readonly retriesLeased: boolean;
+  /** Some tasks change the priority of items. */
+  readonly prioritizes: boolean;
   readonly chance: Chance;
   readonly auditor: Auditor;
   readonly situations: Situations;
@@ -65,8 +67,9 @@ export class TaskCalls {
   }
 
   #plan(): TaskPlan {
-    const { chance, retriesLeased } = this.#options;
+    const { chance, retriesLeased, prioritizes } = this.#options;
     if (retriesLeased && chance.hits(400)) return this.#planOfHeld();
+    if (prioritizes && chance.hits(400)) return this.#planOfPriority();
     const queue = chance.one(["orders", "orders", "plain", "dead", "dead"]);
     const action: TaskAction =
       queue === "dead"
@@ -77,7 +80,19 @@ export class TaskCalls {
       ...{ queue, action },
       kind: isWhole ? chance.one([null, null, "kind"]) : chance.one([null, "kind", ""]),
       state: isWhole ? null : chance.one([null, "ready", "scheduled"] as const),
+      ...{ holder: null, priority: null },
+      perSecond: chance.one([null, null, 1, 20]),
+    };
+  }
+
+  #planOfPriority(): TaskPlan {
+    const { chance } = this.#options;
+    return {
+      ...{ queue: chance.one(["orders", "orders", "plain", "dead"]), action: "prioritize" },
+      kind: chance.one([null, null, "kind"]),
+      state: chance.one([null, "ready", "scheduled"] as const),
       holder: null,
+      priority: chance.one([0, 5, 7, 9]),
       perSecond: chance.one([null, null, 1, 20]),
     };
   }
@@ -89,6 +104,7 @@ export class TaskCalls {
       kind: chance.one([null, null, "kind"]),
       state: chance.one([null, "leased"] as const),
       holder: chance.one([null, "client-0", "client-1"]),
+      priority: null,
       perSecond: chance.one([null, null, 1]),
     };
   }
@@ -97,7 +113,7 @@ export class TaskCalls {
     plan: TaskPlan,
     guard: Pick<TaskRequest, "dryRun" | "limit" | "ids"> & Repeatable,
   ): Promise<TaskBegun> {
-    const { queue, action, kind, state, holder, perSecond } = plan;
+    const { queue, action, kind, state, holder, priority, perSecond } = plan;
     const { engine } = this.#options.bundle();
     const filter = kind === null ? {} : { kind };
     const which = guard.ids === undefined ? { filter } : {};
@@ -105,7 +121,8 @@ export class TaskCalls {
     if (action === "redrive") return engine.redrive(request);
     const reason = action === "reject" || action === "retry" ? { reason: handReason } : {};
     const whose = holder === null ? {} : { holder };
-    return engine.repair({ ...request, action, state, ...whose, ...reason });
+    const what = priority === null ? {} : { priority };
+    return engine.repair({ ...request, action, state, ...whose, ...reason, ...what });
   }
 
   /**
@@ -172,14 +189,17 @@ export class TaskCalls {
         `${JSON.stringify(plan)} is ${state}, ${counts} of ${meant.length} items`,
       );
     }
-    const left = new Set((await this.#list(plan.queue)).map(({ id }) => id));
-    const gone = new Set(meant.map(({ id }) => id));
+    const after = await this.#list(plan.queue);
+    const left = new Set(after.map(({ id }) => id));
+    const changed = meant.filter(({ priority }) => priority !== plan.priority);
+    const gone = new Set(changed.map(({ id }) => id));
     const isRight = ({ id }: FoundItem): boolean => left.has(id) !== gone.has(id);
     // Waiting leases may take items that became ready, but leased items keep their ids.
     const wrong = before.find((item) => !isRight(item));
     if (wrong !== undefined && skipped === 0) {
       throw new Violation("I22", `${JSON.stringify(plan)} has a wrong result for ${wrong.id}`);
     }
+    if (plan.action === "prioritize") checkPrioritized(plan, changed, after);
     if (moved > 0) situations.reached(`a task ends at rest: ${plan.action}`);
     if (moved > 2 && isNamed) situations.reached("a task acts on items named by id");
     if (plan.action === "delete") for (const { payload } of meant) auditor.deleted(payload);
@@ -199,12 +219,38 @@ export class TaskCalls {
   }
 }
 
+/** Apart from its priority and its id, an item stays as it was. */
+function checkPrioritized(
+  plan: TaskPlan,
+  before: readonly FoundItem[],
+  after: readonly FoundItem[],
+): void {
+  const keyOf = ({ payload }: FoundItem) => new TextDecoder().decode(payload).split("|", 1)[0];
+  const found = new Map(after.map((item) => [keyOf(item), item]));
+  for (const item of before) {
+    const now = found.get(keyOf(item));
+    // It may have expired since.
+    if (now === undefined) continue;
+    const isStill = now.state === item.state && now.attempts === item.attempts;
+    const wanted = JSON.stringify([plan.priority, ...kept(item, isStill)]);
+    const got = JSON.stringify([now.priority, ...kept(now, isStill)]);
+    if (got !== wanted) throw new Violation("I22", `${keyOf(item)} is ${got}, not ${wanted}`);
+  }
+}
+
+/** `isStill`: it was not leased since, nor due. */
+function kept({ id, createdAt, expireDeadline, enqueueAt, past }: FoundItem, isStill: boolean) {
+  const always = [past?.origin ?? id, past?.reason, createdAt, expireDeadline];
+  return isStill ? [...always, enqueueAt, past?.rank] : always;
+}
+
 function isMeant({ action, kind, state, holder }: TaskPlan, item: FoundItem): boolean {
   const states: Readonly<Record<TaskAction, readonly string[]>> = {
     redrive: ["ready"],
     promote: ["scheduled"],
     reject: ["ready", "scheduled"],
     retry: ["leased"],
+    prioritize: ["ready", "scheduled"],
     delete: ["ready", "scheduled"],
   };
   const isOfState = state === null ? states[action].includes(item.state) : item.state === state;

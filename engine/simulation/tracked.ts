@@ -89,6 +89,8 @@ export interface TaskPlan {
   readonly state: ItemState | null;
   /** For a retry; `null` = any client. */
   readonly holder: string | null;
+  /** For `prioritize`; otherwise `null`. */
+  readonly priority: number | null;
   readonly perSecond: number | null;
 }
 
@@ -97,6 +99,7 @@ export interface TaskCall {
   readonly queue: string;
   readonly action: TaskAction;
   readonly kind: string | null;
+  readonly priority: number | null;
   /** The task does not affect items granted later; infinite = it may still begin. */
   answeredAt: number;
 }
@@ -128,6 +131,10 @@ export interface GroupPlace {
 export interface Tracked extends ItemText {
   readonly produce: ProduceCall;
   readonly index: number;
+  /** As in its latest lease. */
+  priority: number;
+  /** All that it may ever have had. */
+  readonly priorities: Set<number>;
   /** The first known id, from a lease or from its provenance; `null` = never leased. */
   origin: string | null;
   /** The reason of its last retry; `undefined` = none. */
@@ -191,6 +198,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     ...text,
     produce,
     index: produce.items.length,
+    priorities: new Set([text.priority]),
     origin: null,
     reason: undefined,
     mayBeReasons: new Set(),

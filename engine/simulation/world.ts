@@ -298,6 +298,7 @@ export class World {
   #taskCalls(): TaskCalls {
     return new TaskCalls({
       retriesLeased: this.parameters.retriesLeased === true,
+      prioritizes: this.parameters.prioritizes === true,
       chance: this.#chance,
       auditor: this.auditor,
       situations: this.situations,

@@ -1,5 +1,5 @@
 // A piece of a task: some items of a shard are redriven, promoted, taken from their holders,
-// rejected or deleted. The commit of a piece includes its counts.
+// rejected, given another priority or deleted. The commit of a piece includes its counts.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Read } from "../../stores/store.ts";
@@ -11,7 +11,14 @@ import { readPast, rulesFor } from "../model/provenance.ts";
 import { answering, type Numbered, type Operation } from "../operations/operation.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
-import { endLease, move, moveScheduled, removeForGood, revive } from "../turn/item-transitions.ts";
+import {
+  endLease,
+  move,
+  moveScheduled,
+  prioritize,
+  removeForGood,
+  revive,
+} from "../turn/item-transitions.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { keepTask, type Progress, type TaskSpan, taskResult } from "./task.ts";
 
@@ -25,6 +32,7 @@ export type Deed =
   | { readonly action: "reject"; readonly reason: string }
   /** Requeued as if its holder had retried it; `""` = any holder. */
   | { readonly action: "retry"; readonly holder: string; readonly reason: string }
+  | { readonly action: "prioritize"; readonly priority: number }
   | { readonly action: "delete" };
 
 export interface TaskPiece {
@@ -165,6 +173,10 @@ function applyDeed(turn: Turn, partition: Partition, item: TaskItem, deed: Deed)
       return rejectItem(turn, partition, item, deed.reason);
     case "retry":
       return retryHeld(turn, partition, item, deed.reason);
+    case "prioritize":
+      if (partition.priority === deed.priority) return "skipped";
+      prioritize(turn, partition, item, deed.priority);
+      return "moved";
     case "delete":
       removeForGood(turn, partition, item);
       return "moved";

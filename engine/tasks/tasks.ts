@@ -30,6 +30,8 @@ interface Definition {
   readonly reason: string;
   /** For a retry; `""` = any holder. */
   readonly holder: string;
+  /** For `prioritize`; otherwise 0. */
+  readonly priority: number;
   readonly filter: Filter;
   readonly limit: number;
   readonly perSecond: number;
@@ -45,7 +47,7 @@ interface Definition {
   readonly endedAt: number | null;
 }
 
-interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder"> {
+interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder" | "priority"> {
   readonly states: readonly api.ItemState[];
 }
 
@@ -111,18 +113,19 @@ export class Tasks {
     const { to = "" } = request;
     this.#requireKnown({ action: "redrive", to });
     if (to !== "" && this.#options.catalog.targetOf(to) === null) unknownQueue(to);
-    const plan = { action: "redrive", to, reason: "", holder: "", states: ["ready"] } as const;
+    const none = { reason: "", holder: "", priority: 0 };
+    const plan = { action: "redrive", to, ...none, states: ["ready"] } as const;
     return this.#start(queue, request, plan);
   }
 
   async repair(queue: LogicalQueue, request: api.RepairRequest): Promise<api.TaskBegun> {
     checkRepair(request);
-    const { action, reason = "", holder = "", state } = request;
+    const { action, reason = "", holder = "", priority = 0, state } = request;
     if (action === "reject" && queue.definition.deadQueue === "") {
       throw QueueError.from(noDeadQueue(queue.definition.name));
     }
     const states = state == null ? repairStates[action] : [state];
-    return this.#start(queue, request, { action, to: "", reason, holder, states });
+    return this.#start(queue, request, { action, to: "", reason, holder, priority, states });
   }
 
   /** A repeated request with a key returns the task that has begun or is counting its items. */
@@ -225,6 +228,7 @@ export class Tasks {
         return allTo(queue.definition.deadQueue);
       case "promote":
       case "retry":
+      case "prioritize":
       case "delete":
         return [];
     }
@@ -435,10 +439,11 @@ const done = {
   promote: "promoted",
   reject: "rejected",
   retry: "retried",
+  prioritize: "prioritized",
   delete: "removed",
 } as const satisfies Record<api.TaskAction, string>;
 
-function deedOf({ action, to, reason, holder }: Definition): Deed {
+function deedOf({ action, to, reason, holder, priority }: Definition): Deed {
   switch (action) {
     case "redrive":
       return { action, to };
@@ -446,6 +451,8 @@ function deedOf({ action, to, reason, holder }: Definition): Deed {
       return { action, reason };
     case "retry":
       return { action, holder, reason };
+    case "prioritize":
+      return { action, priority };
     case "promote":
     case "delete":
       return { action };
@@ -471,11 +478,11 @@ function progressIn(text: string): Progress {
 }
 
 function infoOf(running: Running): api.TaskInfo {
-  const { taskId, action, queue, to, holder, filter, perSecond, matched } = running.definition;
-  const { by, createdAt, state, endedAt } = running.definition;
+  const { taskId, action, queue, to, holder, priority, filter } = running.definition;
+  const { perSecond, matched, by, createdAt, state, endedAt } = running.definition;
   const { moved, skipped } = running.progress;
   const counts = { matched, moved, skipped };
-  const about = { taskId, action, queue, to, holder, filter, perSecond };
+  const about = { taskId, action, queue, to, holder, priority, filter, perSecond };
   return { ...about, ...counts, by, createdAt, state, endedAt };
 }
 

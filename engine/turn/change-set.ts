@@ -16,7 +16,6 @@ import { reasonClass } from "../model/filter.ts";
 import { Observations } from "../model/histogram.ts";
 import { limits } from "../model/limits.ts";
 import type { Answer, ItemEvents } from "../model/messages.ts";
-import { originIn } from "../model/provenance.ts";
 import { type CounterName, spanBounds } from "../model/queue-counters.ts";
 import type { Group, GroupedAt } from "../state/group.ts";
 import { addHits, type HeavyHitters } from "../state/heavy-hitters.ts";
@@ -254,13 +253,6 @@ export class ChangeSet {
 
   answer(op: number, outcome: Answer["outcome"]): void {
     this.answers.push({ op, outcome });
-  }
-
-  /** Frees the unique key of an item. It is stored under the number with which that was produced. */
-  freeKey(partition: Partition, { seq, past }: Pick<Item, "seq" | "past">): void {
-    const origin = originIn(past);
-    const first = origin === undefined ? null : partition.seqOf(origin);
-    this.ununique.add(partition.slot, first ?? seq);
   }
 
   movesHead({ slot, head }: Pick<Partition, "slot" | "head">): void {

@@ -13,7 +13,14 @@ import { expireDeadlineOf } from "../model/lifecycle.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { NewHistoryEvent, Target } from "../model/messages.ts";
 import { partitionSlot, priorityOf, slotFor } from "../model/priority.ts";
-import { groupIn, rankedPast, readPast, revivedPast, writePast } from "../model/provenance.ts";
+import {
+  groupIn,
+  originIn,
+  rankedPast,
+  readPast,
+  revivedPast,
+  writePast,
+} from "../model/provenance.ts";
 import type { Group, GroupedAt } from "../state/group.ts";
 import type { Memory } from "../state/memory.ts";
 import type { LeasedFields, LeaseRange, Partition } from "../state/partition.ts";
@@ -42,6 +49,14 @@ type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | 
   /** The client whose lease ended. */
   readonly holder?: string;
 };
+
+/** A scheduled item that may leave its place. */
+type LeavingAside = Leaving & Pick<ScheduledItem, "retried" | "dueAt">;
+
+interface Departure {
+  readonly what: ItemEventKind;
+  readonly to: () => Move["to"];
+}
 
 const ungrouped = { past: "", joined: null };
 
@@ -305,11 +320,25 @@ export function unschedule(
 
 /** Frees the key of an item that ends, if its queue reserves keys for unfinished items. */
 export function endKey(
-  { changeSet }: StepContext,
+  context: StepContext,
   partition: Partition,
   item: Pick<Item, "seq" | "past">,
 ): void {
-  if (partition.settings?.uniqueForMs === pending) changeSet.freeKey(partition, item);
+  if (partition.settings?.uniqueForMs === pending) freeKey(context, partition, item);
+}
+
+/** Frees the unique key of an item. It is stored under the place at which that was produced. */
+export function freeKey(
+  { memory, changeSet }: StepContext,
+  { slot }: Partition,
+  { seq, past }: Pick<Item, "seq" | "past">,
+): void {
+  const origin = originIn(past);
+  const own = partitionSlot(slot);
+  const { seqs, slots } = memory.placesOf(own, origin === undefined ? [] : [origin]);
+  const [first = null] = seqs;
+  if (first === null) changeSet.ununique.add(slot, seq);
+  else changeSet.ununique.add(slots?.[0] ?? own, first);
 }
 
 /** Moves a damaged item, with all that is left of it, to quarantine. */
@@ -474,7 +503,7 @@ function leave(
   context: StepContext,
   partition: Partition,
   item: Leaving,
-  { what, to: toOf }: { readonly what: ItemEventKind; readonly to: () => Move["to"] },
+  { what, to: toOf }: Departure,
 ): void {
   const { slot } = partition;
   const { seq, holder: by = "" } = item;
@@ -504,7 +533,9 @@ function recordMove(
   } else {
     const { slot, seq, past } = to.item;
     history.add({ ...left, to: { shard, slot, seq } });
-    if (slot !== left.slot) history.add({ slot, seq, what: arrivalEvent(past), by: "" });
+    // Another priority is no other partition.
+    if (partitionSlot(slot) === partitionSlot(left.slot)) return;
+    history.add({ slot, seq, what: arrivalEvent(past), by: "" });
   }
 }
 
@@ -570,21 +601,58 @@ function toQueue(
 export function moveScheduled(
   context: StepContext,
   partition: Partition,
-  item: Leaving & Pick<ScheduledItem, "retried" | "dueAt">,
+  item: LeavingAside,
   transition: Transition,
 ): void {
+  leaveAside(context, partition, item, {
+    what: transition.what,
+    to: () => destination(context, partition, item, transition),
+  });
+}
+
+/** `to` is called after the item has left its place. */
+function leaveAside(
+  context: StepContext,
+  partition: Partition,
+  item: LeavingAside,
+  { what, to: toOf }: Departure,
+): void {
   const { slot } = partition;
-  if (context.memory.isDamaged(slot, item.seq)) {
+  const { seq } = item;
+  if (context.memory.isDamaged(slot, seq)) {
     partition.unscheduled(item);
     leaveGroup(context, partition, item, item.retried ? "retried" : "scheduled");
     countDamaged(context, partition, item);
     return;
   }
   unschedule(context, partition, item);
-  const to = destination(context, partition, item, transition);
-  const { seq } = item;
+  const to = toOf();
   context.changeSet.move({ slot, seq, from: "scheduled", to });
-  recordMove(context, { slot, seq, what: transition.what, by: "" }, to);
+  recordMove(context, { slot, seq, what, by: "" }, to);
+}
+
+/** Gives an item that is not leased another priority: it moves to the slot of that. */
+export function prioritize(
+  context: StepContext,
+  partition: Partition,
+  item: Leaving | LeavingAside,
+  priority: number,
+): void {
+  const target = context.memory.partition(slotFor(partitionSlot(partition.slot), priority));
+  // Before the move: its queue is to know the priority when the item enters its group.
+  context.memory.updateLoad(target);
+  const { attempts } = item;
+  const past = writePast(item.past, partition.idOf(item.seq), {});
+  const placing = { ...placingOf(item), attempts, past };
+  const what = "prioritized";
+  if ("dueAt" in item) {
+    const to = () => asideDestination(context, target, placing, item);
+    leaveAside(context, partition, item, { what, to });
+  } else {
+    const how = { sourceId: null, keepsRank: true };
+    const to = () => appendDestination(context, target, placing, how);
+    leave(context, partition, item, { what, to });
+  }
 }
 
 function destination(
@@ -617,12 +685,21 @@ function destination(
     const keepsRank = what === "released" || isKept;
     return appendDestination(context, partition, placing, { sourceId: null, keepsRank });
   }
-  const when = { dueAt: fate.dueAt, retried: true };
+  return asideDestination(context, partition, placing, { dueAt: fate.dueAt, retried: true });
+}
+
+function asideDestination(
+  context: StepContext,
+  partition: Partition,
+  placing: Placing,
+  { dueAt, retried }: Pick<ScheduledItem, "dueAt" | "retried">,
+): MoveDestination {
+  const when = { dueAt, retried };
   countAside(context, partition, { ...placing, ...when });
   const seq = nextSeq(partition);
   const { slot } = partition;
-  const how = { past: written, place: "retried", slot, seq, keepsRank: true } as const;
-  const { past } = enterGroup(context, partition, how);
+  const where = { place: retried ? "retried" : "scheduled", slot, seq, keepsRank: true } as const;
+  const { past } = enterGroup(context, partition, { past: placing.past, ...where });
   const place = { slot, seq, past, queuedAt: context.stamp, early: false, sourceId: null };
   return { into: "scheduled", item: { ...placing, ...place, ...when } };
 }

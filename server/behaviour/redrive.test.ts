@@ -63,6 +63,7 @@ test.each([1, 2])(
         ...dead,
         to_queue: "",
         holder: "",
+        priority: 0,
         filter: {},
         per_second: 0,
       },
@@ -185,7 +186,7 @@ test.each<[object, number, string]>([
   [
     { action: "burn", filter: {} },
     400,
-    "action is invalid; expected 'promote' or 'reject' or 'retry' or 'delete', got 'burn'",
+    "action is invalid; expected 'promote' or 'reject' or 'retry' or 'prioritize' or 'delete', got 'burn'",
   ],
   [
     { action: "delete" },
@@ -348,6 +349,12 @@ const rejected: readonly [OperationId, object, number, string][] = [
     400,
     "redriven max is invalid; cannot be negative",
   ],
+  [
+    "repair",
+    { ...dead, action: "prioritize", filter: {}, priority: 10 },
+    400,
+    "priority is invalid; expected a whole number from 0 to 9, got 10",
+  ],
   ["listTasks", { queue_name: "none" }, 400, "queue does not exist; no such queue named 'none'"],
   ["taskInfo", {}, 400, "task_id is required"],
   ["taskInfo", { task_id: "x" }, 453, "task does not exist; no such task 'x'"],
@@ -397,4 +404,24 @@ test("redrive and tasks in protobuf: an expected zero is sent, an unset field is
   const { body } = await inProtobuf(app, "listTasks", dead);
   expect(body).toMatchObject({ tasks: [info] });
   expect(await texts(app, "orders")).toEqual(["c"]);
+});
+
+test("repair in protobuf: priority 0 is sent, and an unset one is refused", async () => {
+  await using app = await setup();
+  const body = { ...dead, action: "prioritize", filter: {} };
+  const { task_id } = await app.ok("repair", { ...body, priority: 7 });
+  await app.advance(second);
+  expect(await app.ok("taskInfo", { task_id })).toMatchObject({ priority: 7, moved: 3 });
+  const { items } = await app.ok("findItems", dead);
+  expect(items.map(({ priority }) => priority)).toEqual([7, 7, 7]);
+  expect(await inProtobuf(app, "repair", body)).toMatchObject({
+    ...{
+      code: 400,
+      body: { message: "priority is invalid; expected a whole number from 0 to 9, got none" },
+    },
+  });
+  const zero = await inProtobuf(app, "repair", { ...body, priority: 0 });
+  await app.advance(second);
+  const id = String(zero.body["task_id"]);
+  expect(await app.ok("taskInfo", { task_id: id })).toMatchObject({ priority: 0, moved: 3 });
 });

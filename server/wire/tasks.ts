@@ -7,7 +7,7 @@ import { given, instantText, instantTextOrNull, wordOf } from "./fields.ts";
 import { filterOf, filterText } from "./filter.ts";
 import { guardOf } from "./guards.ts";
 
-const repairs = ["promote", "reject", "retry", "delete"] as const;
+const repairs = ["promote", "reject", "retry", "prioritize", "delete"] as const;
 
 const states = ["ready", "leased", "scheduled"] as const;
 
@@ -16,13 +16,14 @@ export function redriveRequest(body: RequestOf<"redrive">): engine.RedriveReques
 }
 
 export function repairRequest(body: RequestOf<"repair">): engine.RepairRequest {
-  const { action, state, holder, reason } = body;
+  const { action, state, holder, reason, priority } = body;
   return {
     ...taskRequest(body),
     action: wordOf(action, "action", repairs),
     ...(state && { state: wordOf(state, "state", states) }),
     ...(holder && { holder }),
     ...(reason && { reason }),
+    ...given<Pick<engine.RepairRequest, "priority">>({ priority }),
   };
 }
 
@@ -48,6 +49,7 @@ export function taskInfo(task: engine.TaskInfo, isShown: engine.IsShown): wire.T
     queue_name: task.queue,
     to_queue: isShown(task.to) ? task.to : "",
     holder: task.holder,
+    priority: task.priority,
     filter: filterText(task.filter),
     per_second: task.perSecond,
     matched: task.matched,
