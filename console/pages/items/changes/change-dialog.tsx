@@ -12,6 +12,8 @@ import { RedriveForecast } from "./redrive-forecast.tsx";
 import { useItemChange } from "./use-item-change.ts";
 import { wordings } from "./wording.ts";
 
+const priorities = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+
 interface ItemChangeDialogProps {
   readonly verb: Verb;
   readonly target: ChangeTarget;
@@ -61,6 +63,20 @@ export function ItemChangeDialog(props: ItemChangeDialogProps): ReactNode {
           value={options.reason}
           onChange={(reason) => setOptions({ ...options, reason })}
         />
+      )}
+      {verb === "prioritize" && (
+        <label className="f">
+          <span>Priority</span>
+          <select
+            className="t"
+            value={options.priority}
+            onChange={({ target }) => setOptions({ ...options, priority: Number(target.value) })}
+          >
+            {priorities.map((priority) => (
+              <option key={priority}>{priority}</option>
+            ))}
+          </select>
+        </label>
       )}
       {verb === "redrive" && (
         <>

@@ -51,6 +51,19 @@ test("callsOf: other items take one task, by ids or filter, bounded by the count
       },
     },
   ]);
+  expect(callsOf({ verb: "prioritize", target, options: defaultOptions }, [2])).toEqual([
+    {
+      id: "repair",
+      body: {
+        action: "prioritize",
+        state: "scheduled",
+        priority: 9,
+        queue_name: "orders",
+        ids: ["a", "b"],
+        expect: 2,
+      },
+    },
+  ]);
   const all = { queueName: "dead", state: null, parts: [{ filter: { reason: "" } }] };
   expect(
     callOf(

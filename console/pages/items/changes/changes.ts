@@ -5,7 +5,9 @@ import type { FoundItem, ItemFilter } from "../../../../openapi/schemas.ts";
 import type { Call } from "../../../api/call.ts";
 import type { ItemState } from "../view.ts";
 
-export type Verb = "promote" | "reject" | "delete" | "retry" | "giveUp" | "deleteHeld" | "redrive";
+export type Verb =
+  | ("promote" | "prioritize" | "reject" | "delete" | "redrive")
+  | ("retry" | "giveUp" | "deleteHeld");
 
 /** The items of one call. */
 export interface Part {
@@ -24,6 +26,7 @@ export interface ChangeTarget {
 
 export interface ChangeOptions {
   readonly reason: string;
+  readonly priority: number;
   /** For a redrive; `""`: the queue that each came from. */
   readonly to: string;
   /** 0 = no bound. */
@@ -31,7 +34,13 @@ export interface ChangeOptions {
   readonly limit: number;
 }
 
-export const defaultOptions: ChangeOptions = { reason: "", to: "", perSecond: 0, limit: 0 };
+export const defaultOptions: ChangeOptions = {
+  reason: "",
+  priority: 9,
+  to: "",
+  perSecond: 0,
+  limit: 0,
+};
 
 /** A key that is not for all queues needs a destination. */
 export function hasDestination(verb: Verb, { to }: ChangeOptions, isForAll: boolean): boolean {
@@ -41,7 +50,8 @@ export function hasDestination(verb: Verb, { to }: ChangeOptions, isForAll: bool
 export function verbsFor(state: ItemState): readonly Verb[] {
   if (state === "leased") return ["retry", "giveUp", "deleteHeld"];
   if (state === "dead") return ["redrive", "delete"];
-  return state === "scheduled" ? ["promote", "reject", "delete"] : ["reject", "delete"];
+  const waiting = ["prioritize", "reject", "delete"] as const;
+  return state === "scheduled" ? ["promote", ...waiting] : waiting;
 }
 
 /** Items of one state by their ids. */
@@ -104,7 +114,8 @@ export function callOf(change: ItemChange, part: Part, { isDry, expect }: Guard)
   }
   const of = verb !== "promote" && state !== null && state !== "leased" ? { state } : {};
   const reason = verb === "reject" && options.reason !== "" ? { reason: options.reason } : {};
-  return { id: "repair", body: { action: verb, ...of, ...reason, ...task } };
+  const priority = verb === "prioritize" ? { priority: options.priority } : {};
+  return { id: "repair", body: { action: verb, ...of, ...reason, ...priority, ...task } };
 }
 
 export function callsOf(

@@ -138,6 +138,7 @@ const followedMs = 60_000;
 const doneWords: Readonly<Record<string, string>> = {
   redrive: wordings.redrive.done,
   promote: wordings.promote.done,
+  prioritize: wordings.prioritize.done,
   reject: wordings.reject.done,
   delete: wordings.delete.done,
 };

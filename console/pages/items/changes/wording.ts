@@ -30,6 +30,16 @@ export const wordings = {
     role: "admin",
     takesReason: false,
   },
+  prioritize: {
+    open: "Prioritize…",
+    verb: "Prioritize",
+    done: "prioritized",
+    effect: "Moved behind the items that have the priority; in a group it keeps its place.",
+    none: "None can be prioritized: they are leased, or gone.",
+    isHarm: false,
+    role: "admin",
+    takesReason: false,
+  },
   reject: {
     open: "Send to dead…",
     verb: "Send to dead",

@@ -144,6 +144,7 @@ const words: Readonly<Record<string, Words>> = {
   returned: { glyph: "in", text: "returned from the dead queue" },
   promoted: { glyph: "ready", text: "made ready before its time" },
   rejected: { glyph: "dead", text: "rejected by an operator" },
+  prioritized: { glyph: "ready", text: "given another priority by an operator" },
   removed: { glyph: "clear", text: "removed" },
   damaged: { glyph: "down", text: "damaged" },
 };
