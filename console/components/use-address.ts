@@ -1,4 +1,5 @@
-import { useSearchParams } from "react-router";
+import { useEffect, useState } from "react";
+import { useNavigationType, useSearchParams } from "react-router";
 
 /** The query of the address, and how to change parts of it; `""` removes a part. */
 export function useAddress() {
@@ -13,4 +14,15 @@ export function useAddress() {
     setQuery(next, { replace: true, preventScrollReset: true });
   };
   return [query, change] as const;
+}
+
+/** Typed text is shown at once, and the address follows; after a link or Back, the text follows it. */
+export function useTypedText(inAddress: string) {
+  const [text, setText] = useState(inAddress);
+  const navigation = useNavigationType();
+  useEffect(() => {
+    // Text typed meanwhile is newer than an address that this page has written itself.
+    if (navigation !== "REPLACE") setText(inAddress);
+  }, [inAddress, navigation]);
+  return [text, setText] as const;
 }

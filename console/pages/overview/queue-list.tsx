@@ -1,13 +1,12 @@
 // The table of all queues, with its filter and its order.
 
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
-import { useNavigationType } from "react-router";
+import { type ReactNode, type RefObject, useRef } from "react";
 import { useMay } from "../../api/permissions.ts";
 import { Button } from "../../components/button.tsx";
 import { useShortcuts } from "../../components/frame/shortcuts.ts";
 import { Icon } from "../../components/glyph/glyph.tsx";
 import { Segments } from "../../components/segments.tsx";
-import { useAddress } from "../../components/use-address.ts";
+import { useAddress, useTypedText } from "../../components/use-address.ts";
 import { clockText, countText, plural } from "../../format.ts";
 import { isTrouble } from "../../state/health.ts";
 import { useOverview } from "../../state/overview-poll.ts";
@@ -57,14 +56,7 @@ export function QueueList({ onCreate }: { readonly onCreate: () => void }): Reac
 /** Filter and order are in the address, so that it can be sent to others. */
 function useChoice() {
   const [query, change] = useAddress();
-  const inAddress = query.get("q") ?? "";
-  // Typed text is shown at once, and the address follows; after Back, the text follows the address.
-  const [text, setText] = useState(inAddress);
-  const navigation = useNavigationType();
-  useEffect(() => {
-    // Text typed meanwhile is newer than an address that this page has written itself.
-    if (navigation === "POP") setText(inAddress);
-  }, [inAddress, navigation]);
+  const [text, setText] = useTypedText(query.get("q") ?? "");
   return {
     filter: { text, isTroubleOnly: query.get("only") === "trouble" },
     sort: sortFrom(query.get("sort")),

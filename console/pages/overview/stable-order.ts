@@ -1,7 +1,8 @@
 // The order of the table stays while the reader uses the table, and for ten seconds after a touch;
 // otherwise it is renewed every ten seconds, at once on demand and when another order is chosen.
 
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useState } from "react";
+import { useTableUse } from "../../components/table/use-table-use.ts";
 import type { Overview } from "../../state/overview-state.ts";
 import { ordered, type Sort, sortText } from "./order.ts";
 
@@ -44,29 +45,12 @@ export function useStableOrder(
   table: RefObject<HTMLElement | null>,
 ) {
   const [before, setOrder] = useState<Order>({ names: [], sort: "", atMs: 0 });
-  const touchedAt = useTouchedAt(table);
+  const use = useTableUse(table);
   let order = before;
   if (overview !== null) {
-    const isInUse = table.current?.matches(":hover, :focus-within, :has(tr.cur)") ?? false;
-    const sinceTouchMs = performance.now() - touchedAt.current;
+    const [isInUse, sinceTouchMs] = [use.isInUse(), use.sinceTouchMs()];
     order = nextOrder(before, { overview, sort, isInUse, sinceTouchMs });
     if (order !== before) setOrder(order);
   }
   return { ...order, sortAgain: () => overview && setOrder(orderOf(overview, sort)) };
-}
-
-/** By `performance.now()`. A finger that scrolls leaves neither hover nor focus. */
-function useTouchedAt(table: RefObject<HTMLElement | null>): RefObject<number> {
-  const touchedAt = useRef(Number.NEGATIVE_INFINITY);
-  useEffect(() => {
-    const left = new AbortController();
-    const note = () => {
-      touchedAt.current = performance.now();
-    };
-    for (const name of ["pointerdown", "pointermove", "keydown", "focusin"]) {
-      table.current?.addEventListener(name, note, { signal: left.signal, passive: true });
-    }
-    return () => left.abort();
-  }, [table]);
-  return touchedAt;
 }
