@@ -8,7 +8,7 @@ export const pages = [
 ] as const;
 
 /** The HTML files of the console, below `/console`. */
-export const pagePaths = ["", "/queue", "/items", "/dead", "/shards", "/keys"] as const;
+export const pagePaths = ["", "/queue", "/items", "/groups", "/dead", "/shards", "/keys"] as const;
 
 type Query = Readonly<Record<string, string | readonly string[]>>;
 
@@ -24,4 +24,6 @@ export const itemAddress = (item: string) => withQuery("/items", { item });
 export const deadAddress = (name: string) => withQuery("/dead", { name });
 export const itemsAddress = (name: string, query: Query = {}) =>
   withQuery("/items", { name, ...query });
+export const groupsAddress = (name: string, query: Query = {}) =>
+  withQuery("/groups", { name, ...query });
 export const keysAddress = (query: Query) => withQuery("/keys", query);

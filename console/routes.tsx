@@ -24,6 +24,9 @@ const pages = [
   page("/items", "Items", () =>
     import("./pages/items/items-page.tsx").then((file) => file.ItemsPage),
   ),
+  page("/groups", "Groups", () =>
+    import("./pages/groups/groups-page.tsx").then((file) => file.GroupsPage),
+  ),
   page("/dead", "Dead items", () =>
     import("./pages/dead-letters/dead-page.tsx").then((file) => file.DeadPage),
   ),

@@ -41,6 +41,8 @@ export const paths = {
   retry: "/v1/queue.retry",
   repair: "/v1/queue.repair",
   taskInfo: "/v1/tasks.info",
+  listGroups: "/v1/groups.list",
+  setGroup: "/v1/groups.set",
 } as const satisfies { readonly [Id in OperationId]?: `/v1/${string}` };
 
 export type CallId = keyof typeof paths;

@@ -11,7 +11,7 @@ const consoleBudget = {
   htmlBytesMax: 8 * kilo,
   stylesBytesMax: 10.5 * kilo,
   /** The largest page's own code, with the charts and the libraries that only the console uses. */
-  ownBytesMax: 82 * kilo,
+  ownBytesMax: 83 * kilo,
   /** All code of that page, React too. */
   scriptBytesMax: 168 * kilo,
 } as const;

@@ -1,4 +1,4 @@
-// The six files of the console as they are built and served, and that the site knows them by one link alone.
+// The seven files of the console as they are built and served, and that the site knows them by one link alone.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";

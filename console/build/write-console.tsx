@@ -1,4 +1,4 @@
-// Writes the HTML files of the six addresses. Each links its assets relatively, so that it works below
+// Writes the HTML files of the seven addresses. Each links its assets relatively, so that it works below
 // any prefix, and contains the skeleton of its page until the script has run.
 
 import { cpSync, readFileSync, rmSync } from "node:fs";
@@ -20,6 +20,7 @@ const pageFiles: Readonly<Record<(typeof pagePaths)[number], string>> = {
   "": "pages/overview/overview-page.tsx",
   "/queue": "pages/queue/queue-page.tsx",
   "/items": "pages/items/items-page.tsx",
+  "/groups": "pages/groups/groups-page.tsx",
   "/dead": "pages/dead-letters/dead-page.tsx",
   "/shards": "pages/shards/shards-page.tsx",
   "/keys": "pages/access/access-page.tsx",
@@ -101,6 +102,7 @@ async function skeletonsOf(path: string, steps: Steps): Promise<string> {
   switch (path) {
     case "/queue":
     case "/items":
+    case "/groups":
       return await named();
     case "/dead":
       return `<div class="of-all">${await skeletonOf(path, steps)}</div><div class="of-one">${await named()}</div>`;

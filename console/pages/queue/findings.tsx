@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { Finding, TaskInfo } from "../../../openapi/schemas.ts";
-import { deadAddress } from "../../addresses.ts";
+import { deadAddress, groupsAddress } from "../../addresses.ts";
 import { Empty } from "../../components/empty.tsx";
 import { Countdown } from "../../components/figures.tsx";
 import { StateGlyph } from "../../components/glyph/glyph.tsx";
@@ -51,14 +51,15 @@ function FindingRow({ finding, state }: FindingRowProps): ReactNode {
   const { kind, text, since, next_at: nextAt } = finding;
   const { text: word, glyph, tone } = findingWord(kind);
   const now = useServerNow();
+  const address = addressOf(kind, state);
   return (
     <li className={`h-${tone}`}>
       <StateGlyph name={glyph} />
       <div>
         <b>{word}</b> <span>{withVisibleMarks(text)}</span>
       </div>
-      {kind === "dead_items" && state.info.data?.dead_queue ? (
-        <DeadLink name={state.info.data.dead_queue} />
+      {address !== null ? (
+        <Show to={address} />
       ) : (
         <span>
           {nextAt ? (
@@ -74,9 +75,16 @@ function FindingRow({ finding, state }: FindingRowProps): ReactNode {
   );
 }
 
-function DeadLink({ name }: { readonly name: string }): ReactNode {
+/** What a finding is about; `null`: the queue itself. */
+function addressOf(kind: string, { name, info }: QueueState): string | null {
+  if (kind === "groups_blocked") return groupsAddress(name, { only: "blocked" });
+  const deadQueue = info.data?.dead_queue ?? "";
+  return kind === "dead_items" && deadQueue !== "" ? deadAddress(deadQueue) : null;
+}
+
+function Show({ to }: { readonly to: string }): ReactNode {
   return (
-    <Link className="link" to={deadAddress(name)}>
+    <Link className="link" to={to}>
       Show
     </Link>
   );
@@ -98,7 +106,7 @@ function DeadItemsRow({ count, state }: DeadItemsRowProps): ReactNode {
           in <bdi>{deadQueue}</bdi>
         </span>
       </div>
-      <DeadLink name={deadQueue} />
+      <Show to={deadAddress(deadQueue)} />
     </li>
   );
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import type { QueueInfo } from "../../../openapi/schemas.ts";
-import { deadAddress, itemsAddress, queueAddress } from "../../addresses.ts";
+import { deadAddress, groupsAddress, itemsAddress, queueAddress } from "../../addresses.ts";
 import { useMayOn, useWhoAmI } from "../../api/permissions.ts";
 import { Button } from "../../components/button.tsx";
 import { PageHead, toQueues } from "../../components/frame/page-head.tsx";
@@ -76,6 +76,7 @@ function Tabs({ state: { name, row, dead: own, info, explain } }: StateProps): R
           </small>
         </Link>
       )}
+      {info.data?.grouped && <Link to={groupsAddress(name)}>Groups</Link>}
     </nav>
   );
 }
