@@ -15,6 +15,8 @@ test.each([
   ["redriven<=2", condition("redriven", "2")],
   ["redriven ≤ 0", condition("redriven", "0")],
   ["reason=", condition("reason", "")],
+  ["group=customer-17", condition("group", "customer-17")],
+  ["group=", condition("group", "")],
   ["http://a", condition("contains", "http://a")],
   ["4711", condition("contains", "4711")],
   [" 1h0LdFaStQ2vX000000000000Kd ", { what: "item", id: "1h0LdFaStQ2vX000000000000Kd" }],
@@ -38,6 +40,7 @@ test.each([
   [{}, ""],
   [{ reason: "card_declined" }, "reason = card_declined"],
   [{ reason: "", attempts_min: 0 }, "reason = none, attempts ≥ 0"],
+  [{ any_of: { by: "group", values: ["a", ""] } }, "group = a or none"],
   [{ payload_contains: "4711", origin_queue: "orders" }, "contains 4711, came from = orders"],
   [
     { any_of: { by: "reason", values: ["card_declined", ""] }, death: "failed" },

@@ -20,6 +20,13 @@ const aCount = { read: count, expects: "a number" };
 const fields = {
   kind: { label: "kind", sign: "=", hint: "order-placed", filter: "kind", severalBy: "kind" },
   reference: { label: "reference", sign: "=", hint: "account-4711", filter: "reference" },
+  group: {
+    label: "group",
+    sign: "=",
+    hint: "customer-17",
+    filter: "group",
+    severalBy: "group",
+  },
   attempts: { label: "attempts", sign: "≥", hint: "2", filter: "attempts_min", ...aCount },
   before: {
     label: "produced before",

@@ -2,9 +2,10 @@
 
 import { type ReactNode, useRef } from "react";
 import { Link } from "react-router";
-import { deadAddress, queueAddress } from "../../addresses.ts";
+import type { QueueInfo } from "../../../openapi/schemas.ts";
 import { Empty } from "../../components/empty.tsx";
 import { PageHead, toQueues } from "../../components/frame/page-head.tsx";
+import { QueueTabs } from "../../components/frame/queue-tabs.tsx";
 import { useShortcuts } from "../../components/frame/shortcuts.ts";
 import { StateGlyph } from "../../components/glyph/glyph.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
@@ -17,7 +18,7 @@ import { ItemList } from "./list/item-list.tsx";
 import { columnsOf, ghostCount } from "./list/item-table.tsx";
 import { ItemPanel } from "./panel/item-panel.tsx";
 import { useExplained } from "./panel/item-status.tsx";
-import { sourceOf, useCounted, useDeadQueue } from "./source.ts";
+import { sourceOf, useCounted, useQueueInfo } from "./source.ts";
 import { type ItemState, itemStates, useView, type View } from "./view.ts";
 
 export function ItemsPage(): ReactNode {
@@ -26,7 +27,8 @@ export function ItemsPage(): ReactNode {
   // The queue of an item that is opened by its id alone.
   const name = view.name || (explained.data?.item?.queue_name ?? "");
   const here = { ...view, name };
-  const deadQueue = useDeadQueue(name);
+  const info = useQueueInfo(name).data;
+  const deadQueue = info?.dead_queue;
   const field = useRef<HTMLInputElement>(null);
   const step = useRef<(by: number) => void>(() => undefined);
   const overview = useOverview();
@@ -41,7 +43,7 @@ export function ItemsPage(): ReactNode {
   const source = sourceOf(here, deadQueue);
   return (
     <>
-      <ItemsHead name={name} title={`${name || view.item} · Items`} deadQueue={deadQueue} />
+      <ItemsHead name={name} title={`${name || view.item} · Items`} info={info} />
       <div className="split">
         <section className="list" aria-label="Items">
           <div className="list-top">
@@ -65,6 +67,7 @@ export function ItemsPage(): ReactNode {
               key={JSON.stringify(source)}
               view={here}
               source={source}
+              isGrouped={info?.grouped ?? false}
               onOpen={openItem}
               step={step}
             />
@@ -90,21 +93,15 @@ export function ItemsPage(): ReactNode {
 interface ItemsHeadProps {
   readonly name: string;
   readonly title: string;
-  readonly deadQueue: string | undefined;
+  readonly info: QueueInfo | undefined;
 }
 
-function ItemsHead({ name, title, deadQueue }: ItemsHeadProps): ReactNode {
+function ItemsHead({ name, title, info }: ItemsHeadProps): ReactNode {
   const isKnown = useOverview()?.queues.has(name) ?? true;
   if (name === "") return <PageHead title={title} name="Items" crumb={toQueues} />;
   return (
     <PageHead title={title} name={name} crumb={toQueues}>
-      <nav className="tabs" aria-label="Of this queue">
-        <Link to={queueAddress(name)}>Now</Link>
-        <a href="#main" aria-current="page">
-          Items
-        </a>
-        {deadQueue && <Link to={deadAddress(deadQueue)}>Dead</Link>}
-      </nav>
+      <QueueTabs name={name} here="Items" info={info} />
       {!isKnown && <span className="warn">No queue has that name now.</span>}
     </PageHead>
   );
@@ -113,13 +110,14 @@ function ItemsHead({ name, title, deadQueue }: ItemsHeadProps): ReactNode {
 /** The list while its queue is not known. */
 function GhostList(): ReactNode {
   const props = { state: "ready", goneIds: new Set<string>(), open: "", selection: null } as const;
+  const shown = { ...props, isGrouped: false, onOpen: () => undefined };
   return (
     <>
       <div className="scan" />
       <Table
         className="table stack items of-ready choosing"
         label="Items"
-        columns={columnsOf({ ...props, onOpen: () => undefined })}
+        columns={columnsOf(shown)}
         rows={[]}
         keyOf={(_, index) => index}
         ghostCount={ghostCount}

@@ -35,13 +35,11 @@ const cheapPagesMax = 3;
 /** Expensive results are kept for a reader who returns. */
 const keptMs = 10 * 60_000;
 
-/** `""`: it has none; `undefined`: not known yet. */
-export function useDeadQueue(name: string): string | undefined {
-  const isEnabled = name !== "";
-  return useQuery("queueInfo", { name }, { isEnabled, staleMs: 10_000 }).data?.dead_queue;
+export function useQueueInfo(name: string) {
+  return useQuery("queueInfo", { name }, { isEnabled: name !== "", staleMs: 10_000 });
 }
 
-/** `null`: no queue is named, or it has no dead queue. */
+/** `deadQueue`: `""` = it has none. `null`: no queue is named, or it has no dead queue. */
 export function sourceOf(view: View, deadQueue: string | undefined): Source | null {
   const { filter, holder = null, partition = null } = requestedBy(view.conditions);
   const { name, state, isNewestFirst } = view;

@@ -33,12 +33,14 @@ import { BulkBar, type Selection, useSelection } from "./selection.tsx";
 interface ItemListProps {
   readonly view: View;
   readonly source: Source;
+  /** Whether the items of the queue have groups. */
+  readonly isGrouped: boolean;
   readonly onOpen: (id: string) => void;
   /** Opens the item before or after the one that is open; set here, as the list knows it. */
   readonly step: RefObject<(by: number) => void>;
 }
 
-export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNode {
+export function ItemList({ view, source, isGrouped, onOpen, step }: ItemListProps): ReactNode {
   const found = useFound(source);
   const [cursor, setCursor] = useState(view.item);
   const client = useQueryClient();
@@ -83,6 +85,7 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
           items={items}
           goneIds={goneIds}
           state={view.state}
+          isGrouped={isGrouped}
           isLoading={found.data === undefined && found.error === null}
           cursor={cursor}
           open={view.item}
@@ -103,7 +106,7 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
   );
 }
 
-interface ListKeys extends ItemListProps {
+interface ListKeys extends Omit<ItemListProps, "isGrouped"> {
   readonly items: readonly FoundItem[];
   readonly cursor: string;
   readonly setCursor: (id: string) => void;

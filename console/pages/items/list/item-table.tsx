@@ -4,7 +4,7 @@ import { Age, Countdown } from "../../../components/figures.tsx";
 import { LeaseLeft } from "../../../components/lease-left.tsx";
 import { type Column, selectColumn, Table } from "../../../components/table/table.tsx";
 import type { useVirtualRows } from "../../../components/table/use-virtual-rows.ts";
-import { bytesText } from "../../../format.ts";
+import { bytesText, withVisibleMarks } from "../../../format.ts";
 import { shortId } from "../source.ts";
 import type { ItemState } from "../view.ts";
 import { Attempts, attemptsOf } from "./attempts.tsx";
@@ -15,6 +15,7 @@ interface ItemTableProps {
   /** Changed since they were listed; their rows stay until the list is refreshed. */
   readonly goneIds: ReadonlySet<string>;
   readonly state: ItemState;
+  readonly isGrouped: boolean;
   readonly isLoading: boolean;
   /** The row under the keyboard. */
   readonly cursor: string;
@@ -30,7 +31,7 @@ interface ItemTableProps {
 export const ghostCount = 12;
 
 export function ItemTable(props: ItemTableProps): ReactNode {
-  const { items, goneIds, state, isLoading, isChoosing, cursor, open } = props;
+  const { items, goneIds, state, isGrouped, isLoading, isChoosing, cursor, open } = props;
   const { selection, window, onOpen } = props;
   const lookOf = ({ id }: FoundItem) =>
     [id === (cursor || open) && "cur", selection?.ids.has(id) && "sel", goneIds.has(id) && "gone"]
@@ -44,7 +45,7 @@ export function ItemTable(props: ItemTableProps): ReactNode {
   };
   return (
     <Table
-      className={`table stack items of-${state} ${isChoosing ? "choosing" : ""}`}
+      className={`table stack items of-${state} ${isChoosing ? "choosing" : ""} ${isGrouped ? "of-groups" : ""}`}
       label={`Items: ${state}`}
       columns={columnsOf(props)}
       rows={items}
@@ -64,10 +65,13 @@ const timeTitles = {
   dead: "Died",
 } as const satisfies Record<ItemState, string>;
 
-type ColumnsProps = Pick<ItemTableProps, "state" | "goneIds" | "open" | "selection" | "onOpen">;
+type ColumnsProps = Pick<
+  ItemTableProps,
+  "state" | "isGrouped" | "goneIds" | "open" | "selection" | "onOpen"
+>;
 
 export function columnsOf(props: ColumnsProps): readonly Column<FoundItem>[] {
-  const { state, goneIds, open, selection, onOpen } = props;
+  const { state, isGrouped, goneIds, open, selection, onOpen } = props;
   return [
     selectColumn<FoundItem>(
       selection && {
@@ -100,6 +104,7 @@ export function columnsOf(props: ColumnsProps): readonly Column<FoundItem>[] {
         </>
       ),
     },
+    ...(isGrouped ? [groupColumn] : []),
     { title: "Reference", className: "c-2 mono muted cut", cell: ({ reference }) => reference },
     {
       title: "Attempts",
@@ -124,6 +129,13 @@ export function columnsOf(props: ColumnsProps): readonly Column<FoundItem>[] {
     },
   ];
 }
+
+const groupColumn: Column<FoundItem> = {
+  title: "Group",
+  className: "m4 mono cut",
+  hint: ({ group = "" }) => withVisibleMarks(group),
+  cell: ({ group = "" }) => (group === "" ? <span className="z">–</span> : <bdi>{group}</bdi>),
+};
 
 const stateColumns: Readonly<Record<ItemState, readonly Column<FoundItem>[]>> = {
   ready: [],

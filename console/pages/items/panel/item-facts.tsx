@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
-import { itemsAddress } from "../../../addresses.ts";
+import { groupsAddress, itemsAddress } from "../../../addresses.ts";
 import { Age, Countdown } from "../../../components/figures.tsx";
 import { Attempts, attemptsOf } from "../list/attempts.tsx";
 import { shortId } from "../source.ts";
@@ -12,6 +12,7 @@ const never = "9999-";
 export function ItemFacts({ item }: { readonly item: FoundItem }): ReactNode {
   const { made, max } = attemptsOf(item);
   const { queue_name: queue, reference, state, origin_queue: origin } = item;
+  const home = item.death === undefined ? queue : (origin ?? queue);
   return (
     <section aria-label="Facts">
       <dl className="facts">
@@ -22,6 +23,16 @@ export function ItemFacts({ item }: { readonly item: FoundItem }): ReactNode {
           <Fact name="reference" isWide>
             <span className="mono">{reference}</span>
             <Link className="copy" to={itemsAddress(queue, { state, reference })}>
+              find others
+            </Link>
+          </Fact>
+        )}
+        {item.group !== undefined && (
+          <Fact name="group" isWide>
+            <Link className="mono" to={groupsAddress(home, { from: item.group })}>
+              <bdi>{item.group}</bdi>
+            </Link>
+            <Link className="copy" to={itemsAddress(queue, { state, group: item.group })}>
               find others
             </Link>
           </Fact>
@@ -49,7 +60,6 @@ export function ItemFacts({ item }: { readonly item: FoundItem }): ReactNode {
         {item.own_lease_timeout !== undefined && (
           <Fact name="own lease timeout">{item.own_lease_timeout}</Fact>
         )}
-        {item.group !== undefined && <Fact name="group">{item.group}</Fact>}
         {item.priority > 0 && <Fact name="priority">{item.priority}</Fact>}
         <Fact name="partition">{item.partition}</Fact>
         <Fact name="produced">

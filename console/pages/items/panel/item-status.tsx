@@ -38,7 +38,8 @@ function Next({ item, at }: { readonly item: FoundItem; readonly at: number }): 
     return (
       <>
         {item.attempts > 0 ? "It was retried. " : "Its producer scheduled it. "}
-        It is due in <Countdown at={at} />, at the tail of its partition.
+        It is due in <Countdown at={at} />
+        {item.group === undefined && ", at the tail of its partition"}.
       </>
     );
   }
@@ -54,10 +55,13 @@ function Next({ item, at }: { readonly item: FoundItem; readonly at: number }): 
   );
 }
 
-function afterLapse({ attempts, max_attempts: max, dead_deadline: dead }: FoundItem): string {
+function afterLapse(item: FoundItem): string {
+  const { attempts, max_attempts: max, dead_deadline: dead, group } = item;
   const left = max - attempts;
-  if (max === 0 || left > 1) return "Then it is requeued at the tail.";
-  if (left === 1) return "Then it is requeued at the tail, with one attempt left.";
+  // In a group it may keep its place.
+  const requeued = `Then it is requeued${group === undefined ? " at the tail" : ""}`;
+  if (max === 0 || left > 1) return `${requeued}.`;
+  if (left === 1) return `${requeued}, with one attempt left.`;
   return dead === null ? "Then it is removed." : "Then it goes to the dead queue.";
 }
 
