@@ -30,6 +30,24 @@ export function Field(props: FieldProps): ReactNode {
   );
 }
 
+interface ChoiceProps extends Pick<FieldProps, "label" | "value" | "onChange"> {
+  readonly of: readonly string[];
+}
+
+/** One of a few words. */
+export function Choice({ label, value, onChange, of }: ChoiceProps): ReactNode {
+  return (
+    <label className="f">
+      <span>{label}</span>
+      <select className="t" value={value} onChange={({ target }) => onChange(target.value)}>
+        {of.map((word) => (
+          <option key={word}>{word}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 interface NameFieldProps {
   readonly name: string;
   readonly value: string;

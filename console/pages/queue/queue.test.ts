@@ -12,7 +12,7 @@ import { durationMs } from "../../format.ts";
 import type { QueueRow } from "../../state/overview-state.ts";
 import { marksOf } from "./chart-marks.tsx";
 import { flagsOf } from "./dialogs/clear-dialog.tsx";
-import { draftOf, editedOf, updateOf } from "./dialogs/settings-edit.ts";
+import { draftOf, editableIn, editedOf, updateOf } from "./dialogs/settings-edit.ts";
 import {
   barsMax,
   fullest,
@@ -193,6 +193,26 @@ test("edit: only changed settings are sent, counts as numbers", () => {
     queue_name: "orders",
     lease_timeout: "90s",
     max_attempts: 3,
+  });
+});
+
+test("edit: settings of groups only in a queue with groups, which has one partition", () => {
+  const { example } = operations.queueInfo.replies[200] as unknown as { example: QueueInfo };
+  const ids = (grouped: boolean) => editableIn({ grouped }).map(({ id }) => id);
+  const ofGroups = ids(true).filter((id) => !ids(false).includes(id));
+  expect(ofGroups).toEqual([
+    "group_leased_max",
+    "group_rate",
+    "group_waiting_max",
+    "group_order",
+    "group_on_dead",
+  ]);
+  expect(ids(false).filter((id) => !ids(true).includes(id))).toEqual(["requested_partitions"]);
+  const draft = { ...draftOf(example), group_leased_max: "1", group_order: "strict" };
+  expect(updateOf("orders", editedOf(example, draft))).toEqual({
+    queue_name: "orders",
+    group_leased_max: 1,
+    group_order: "strict",
   });
 });
 

@@ -2,11 +2,11 @@ import { type ReactNode, useState } from "react";
 import type { QueueInfo } from "../../../../openapi/schemas.ts";
 import { sumOf, useChange, useDryRun } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
-import { Field } from "../../../components/dialog/field.tsx";
+import { Choice, Field } from "../../../components/dialog/field.tsx";
 import { Refusal } from "../../../components/refusal.tsx";
 import { countText, plural } from "../../../format.ts";
 import type { QueueDialogProps } from "../queue-state.ts";
-import { draftOf, type EditedSetting, editedOf, settings, updateOf } from "./settings-edit.ts";
+import { draftOf, type EditedSetting, editableIn, editedOf, updateOf } from "./settings-edit.ts";
 
 export function EditDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const { name, info, row } = state;
@@ -45,16 +45,17 @@ function Editing({ before, name, leased, onClose }: EditingProps): ReactNode {
       {...change}
     >
       <div className="edit-fields">
-        {settings.map(({ id, label }, index) => (
-          <Field
-            key={id}
-            label={label}
-            value={draft[id]}
-            isFirst={index === 0}
-            placeholder="none"
-            onChange={(text) => setDraft({ ...draft, [id]: text })}
-          />
-        ))}
+        {editableIn(before).map(({ id, label, words }, index) => {
+          const field = {
+            ...{ label, value: draft[id] },
+            onChange: (text: string) => setDraft({ ...draft, [id]: text }),
+          };
+          return words === undefined ? (
+            <Field key={id} isFirst={index === 0} placeholder="none" {...field} />
+          ) : (
+            <Choice key={id} of={words} {...field} />
+          );
+        })}
       </div>
       {edited.length > 0 && <Changes edited={edited} leased={leased} />}
       <Surplus

@@ -12,6 +12,7 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const [enqueueAt, setEnqueueAt] = useState("");
   const [uniqueKey, setUniqueKey] = useState("");
   const [priority, setPriority] = useState("");
+  const [group, setGroup] = useState("");
   const [payload, setPayload] = useState('{"order": 42}');
   const item = {
     kind,
@@ -20,6 +21,7 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
     ...(enqueueAt && { enqueue_at: enqueueAt }),
     ...(uniqueKey && { unique_key: uniqueKey }),
     ...(priority && { priority: Number(priority) }),
+    ...(group && { group }),
   };
   const change = useChange({
     call: { id: "produce", body: { queue_name: name, request_timeout: "30s", items: [item] } },
@@ -44,6 +46,9 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
         onChange={(text) => setPriority(text.replace(/\D/g, ""))}
         placeholder="0, or up to 9 if urgent"
       />
+      {info.data?.grouped && (
+        <Field label="Group" value={group} onChange={setGroup} placeholder="none" />
+      )}
       {info.data?.unique_for && (
         <Field label="Unique key" value={uniqueKey} onChange={setUniqueKey} placeholder="none" />
       )}

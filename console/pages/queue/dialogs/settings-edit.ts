@@ -3,7 +3,7 @@
 import type { RequestOf } from "../../../../openapi/operations.ts";
 import type { QueueInfo } from "../../../../openapi/schemas.ts";
 
-export const settings = [
+const allSettings = [
   { id: "lease_timeout", label: "Lease timeout", holds: "for leases granted from now on" },
   { id: "expire_timeout", label: "Expire timeout", holds: "for items produced from now on" },
   { id: "max_attempts", label: "Max attempts", holds: "for the items in it too", isCount: true },
@@ -16,6 +16,35 @@ export const settings = [
   { id: "unique_for", label: "Unique for", holds: "for items produced from now on" },
   { id: "priority_aging", label: "Priority aging", holds: "for the items in it too" },
   { id: "reference", label: "Reference", holds: "" },
+  {
+    id: "group_leased_max",
+    label: "Leased per group",
+    holds: "from now on",
+    isCount: true,
+    isOfGroups: true,
+  },
+  { id: "group_rate", label: "Rate per group", holds: "from now on", isOfGroups: true },
+  {
+    id: "group_waiting_max",
+    label: "Waiting per group",
+    holds: "from now on",
+    isCount: true,
+    isOfGroups: true,
+  },
+  {
+    id: "group_order",
+    label: "Order in a group",
+    holds: "for items that come back from now on",
+    isOfGroups: true,
+    words: ["loose", "strict"],
+  },
+  {
+    id: "group_on_dead",
+    label: "After a dead letter",
+    holds: "for items that die from now on",
+    isOfGroups: true,
+    words: ["continue", "block"],
+  },
 ] as const satisfies readonly Setting[];
 
 interface Setting {
@@ -24,9 +53,27 @@ interface Setting {
   /** When a change takes effect. */
   readonly holds: string;
   readonly isCount?: true;
+  /** Only in queues with groups. */
+  readonly isOfGroups?: true;
+  /** The values that it may have. */
+  readonly words?: readonly string[];
 }
 
-export type SettingId = (typeof settings)[number]["id"];
+export type SettingId = (typeof allSettings)[number]["id"];
+
+interface NamedSetting extends Setting {
+  readonly id: SettingId;
+}
+
+export const settings: readonly NamedSetting[] = allSettings;
+
+/** A queue with groups has one partition. */
+export function editableIn({ grouped }: Pick<QueueInfo, "grouped">): readonly NamedSetting[] {
+  return settings.filter(({ id, isOfGroups = false }) =>
+    grouped ? id !== "requested_partitions" : !isOfGroups,
+  );
+}
+
 export type Draft = Readonly<Record<SettingId, string>>;
 
 export function draftOf(info: QueueInfo): Draft {
@@ -51,9 +98,7 @@ export function editedOf(info: QueueInfo, draft: Draft): readonly EditedSetting[
 
 /** A text that is not a whole number is sent as it is, for the server to refuse. */
 export function updateOf(name: string, edited: readonly EditedSetting[]): RequestOf<"updateQueue"> {
-  const counts: readonly string[] = settings.flatMap((each) =>
-    "isCount" in each ? [each.id] : [],
-  );
+  const counts: readonly string[] = settings.flatMap(({ id, isCount }) => (isCount ? [id] : []));
   const entries = edited.map(({ id, after }) => {
     const isCount = counts.includes(id) && /^\d+$/.test(after);
     return [id, isCount ? Number(after) : after];
