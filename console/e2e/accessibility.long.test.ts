@@ -13,7 +13,7 @@ import {
 } from "../testing/console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "../testing/console-server.ts";
 import { inChromium } from "../testing/in-chromium.ts";
-import { addTraffic } from "../testing/item-traffic.ts";
+import { addGroups, addTraffic } from "../testing/item-traffic.ts";
 import { settled, shiftsOn } from "../testing/shifts.ts";
 import { twinsOn } from "../testing/twins.ts";
 
@@ -21,6 +21,8 @@ const pages = [
   "",
   "/queue?name=orders",
   "/items?name=orders",
+  "/items?name=tenants",
+  "/groups?name=tenants",
   "/dead",
   "/dead?name=orders-dead",
   "/shards",
@@ -58,6 +60,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
     beforeAll(async () => {
       server = await openConsoleServer();
       await addTraffic(server);
+      await addGroups(server, 20);
       await addQueues(server, ["a-name-that-takes-more-than-its-place-".repeat(6)]);
     });
     afterAll(() => server.stop());

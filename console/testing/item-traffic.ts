@@ -58,3 +58,24 @@ async function giveUp({ client }: ConsoleServer, batch: number, reason: string):
     items: lease.items.map(({ id }) => ({ id, dead: true, ...(reason !== "" && { reason }) })),
   });
 }
+
+export const longGroup = "a-group-of-a-very-long-name/".repeat(9);
+
+/**
+ * `tenants` has groups, one item of each leased at most: a dead letter closed `a`, `b` is at its limit,
+ * `c` is paused, then one without a name, one with a long name, and as many as asked for.
+ */
+export async function addGroups({ client }: ConsoleServer, more = 0): Promise<void> {
+  const timeouts = { lease_timeout: "1h", expire_timeout: "10d" };
+  await client.queue("tenants-dead").create(timeouts);
+  const queue = client.queue("tenants");
+  const rules = { grouped: true, group_leased_max: 1, group_on_dead: "block" };
+  await queue.create({ ...timeouts, ...rules, dead_queue: "tenants-dead" });
+  await queue.setGroup("c", { paused: true });
+  await queue.produce(["a", "a", "b", "b"].map((group) => ({ utf8: "{}", group })));
+  const lease = await queue.lease({ batch: 2, clientId: "worker-3" });
+  const died = lease?.items.filter(({ group }) => group === "a") ?? [];
+  await lease?.retry(died, { dead: true });
+  const others = Array.from({ length: more }, (_, at) => `t-${String(at).padStart(5, "0")}`);
+  await queue.produce(["c", "", longGroup, ...others].map((group) => ({ utf8: "{}", group })));
+}

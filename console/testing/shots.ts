@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { launchChromium } from "../../scripts/chromium.ts";
+import { groupTraffic } from "./shots-groups.ts";
 import { keyLines, keyTraffic } from "./shots-keys.ts";
 import { lastTraffic, secondOfTraffic, traffic } from "./shots-traffic.ts";
 
@@ -69,6 +70,17 @@ const scenes: readonly Scene[] = [
     key: keyOf("ops"),
     play: (_, url) => keyTraffic((name) => createClient({ url, apiKey: keyOf(name) })),
     views: [{ name: "keys", path: at("/console/keys"), ready: ".key-table tbody td" }],
+  },
+  {
+    words: ["--test-clock"],
+    play: groupTraffic,
+    views: [
+      {
+        name: "groups",
+        path: at("/console/groups?name=imports"),
+        ready: "table[aria-label=Groups] tbody th",
+      },
+    ],
   },
   {
     play: async () => undefined,
