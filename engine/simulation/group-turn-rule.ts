@@ -45,12 +45,20 @@ interface Waiting {
   readonly served: Map<string, number>;
 }
 
+interface GroupTurn {
+  readonly group: string;
+  /** How many items more it gets. */
+  left: number;
+  /** When it last got one, in the order of calls. */
+  seen: number;
+}
+
 export class GroupTurnRule {
   readonly #settings: GroupSettingsKnown;
   readonly #limits: GroupLimitRule;
   readonly #hasPriorities: boolean;
-  /** By queue, the group whose turn it is, and how many items more it gets. */
-  readonly #turns = new Map<string, { readonly group: string; left: number }>();
+  /** By queue, the group whose turn it is. */
+  readonly #turns = new Map<string, GroupTurn>();
   readonly #waiting = new Map<string, Map<string, Waiting>>();
   /** By queue, when each group was last served. */
   readonly #servedAt = new Map<string, Map<string, number>>();
@@ -178,8 +186,9 @@ export class GroupTurnRule {
     }
     const runs = new Set<string>();
     const taken = new Map<string, number>();
-    for (const { item } of grants) {
-      const cut = this.#checkTurn(place, item, { open, taken, isNew: waiting.has(item.group) });
+    for (const grant of grants) {
+      const { item } = grant;
+      const cut = this.#checkTurn(place, grant, { open, taken, isNew: waiting.has(item.group) });
       if (cut !== null) return cut;
       taken.set(item.group, (taken.get(item.group) ?? 0) + 1);
       waiting.delete(item.group);
@@ -201,7 +210,7 @@ export class GroupTurnRule {
   /** In a turn, a group gets as many items as its weight, before another one is served. */
   #checkTurn(
     { name }: QueueParameters,
-    { key, group }: Tracked,
+    { item: { key, group }, answered }: GroupGrant,
     {
       open,
       taken,
@@ -217,13 +226,16 @@ export class GroupTurnRule {
     const turn = this.#turns.get(name);
     if (turn?.group === group) {
       turn.left -= 1;
+      turn.seen = answered;
       return null;
     }
-    const unlimited = turn === undefined ? 0 : (open.get(turn.group)?.unlimited ?? 0);
-    const isCut = turn !== undefined && turn.left > 0 && unlimited > (taken.get(turn.group) ?? 0);
-    if (isCut) return `${key} was leased while ${turn.group} has ${turn.left} more in its turn`;
+    const { since = 0, unlimited = 0 } = open.get(turn?.group ?? "") ?? {};
+    // Its turn also ends when none of its items is left.
+    const hasStayed = turn !== undefined && (since < turn.seen || turn.seen === answered);
+    if (hasStayed && turn.left > 0 && unlimited > (taken.get(turn.group) ?? 0))
+      return `${key} was leased while ${turn.group} has ${turn.left} more in its turn`;
     const left = this.#settings.weightLeast(name, group) - 1;
-    if (isNew) this.#turns.set(name, { group, left });
+    if (isNew) this.#turns.set(name, { group, left, seen: answered });
     else this.#turns.delete(name);
     return null;
   }
