@@ -168,6 +168,7 @@ const reading: readonly Operation[] = [
   "listKeys",
   "listActions",
   "listItems",
+  "listGroups",
   "listScheduled",
   "findItems",
   "summarizeItems",

@@ -120,7 +120,8 @@ export function addProduce(program: Command): void {
       `
 A line of standard input is a JSON text, or an object such as
   {"kind": "order", "json": {"order": 42}}
-with any of ${itemKeys.join(", ")}.
+with any of ${itemKeys.slice(0, 6).join(", ")},
+${itemKeys.slice(6).join(", ")}.
 With --text a line is a payload of arbitrary bytes; otherwise it must be UTF-8. Empty lines are
 skipped. Either all items of a call are written, or none.`,
     )
