@@ -39,7 +39,7 @@ const sides: readonly Side[] = [
 /** Items per second through each phase, and the medians of the ratios of neighbours. */
 export function groupRates(itemsPerCall: number, { directory }: RunOptions): Promise<Figures> {
   return withServer({ directory, flags }, async ({ port, load }) => {
-    const calls = 10 * Math.round(2_000 / itemsPerCall ** 0.4);
+    const calls = 10 * Math.round(1_000 / itemsPerCall ** 0.4);
     const names = sides.map(({ name }) => name);
     const rates = await inTurn(names, { warmUps: 1, turns: 3 }, async (name, turn) => {
       const { settings, groups } = sides.find((side) => side.name === name) as Side;
