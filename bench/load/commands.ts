@@ -45,6 +45,8 @@ interface WorkSize {
   readonly prioritized?: true;
   /** Items have this many groups in turn; 0 or absent = no groups. */
   readonly groups?: number;
+  /** Leases take several items of a serial group that follow each other. */
+  readonly groupRuns?: boolean;
 }
 
 export type Command =

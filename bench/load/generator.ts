@@ -62,6 +62,14 @@ class Producer {
   }
 }
 
+interface ConsumerOptions {
+  readonly batchSize: number;
+  readonly group: number;
+  readonly index: number;
+  readonly delivery: Delivery;
+  readonly groupRuns: boolean | undefined;
+}
+
 interface QueueBytes {
   readonly lease: LeaseBytes;
   readonly complete: CompleteBytes;
@@ -77,13 +85,9 @@ class Consumer {
   /** The queue of its next call. */
   #next: number;
 
-  constructor(
-    channel: Channel,
-    queues: readonly QueueAddress[],
-    options: { batchSize: number; group: number; index: number; delivery: Delivery },
-  ) {
-    const { batchSize, group, index, delivery } = options;
-    const client = { clientId: `client-${index}`, requestTimeout: leaseTimeout };
+  constructor(channel: Channel, queues: readonly QueueAddress[], options: ConsumerOptions) {
+    const { batchSize, group, index, delivery, groupRuns } = options;
+    const client = { clientId: `client-${index}`, requestTimeout: leaseTimeout, groupRuns };
     this.#channel = channel;
     this.#queues = queues.map((queue) => ({
       lease: new LeaseBytes(queue, client),
@@ -187,7 +191,8 @@ async function prepare(port: number, work: Work | ThreadedWork): Promise<void> {
     for (const [from, channel] of channels.entries()) {
       const index = producers.length;
       producers.push(new Producer(channel, addresses, { work, from, produced: counts }));
-      const options = { batchSize: work.itemsPerCall, group, index, delivery };
+      const { itemsPerCall: batchSize, groupRuns } = work;
+      const options = { batchSize, group, index, delivery, groupRuns };
       consumers.push(new Consumer(channel, addresses, options));
     }
   }

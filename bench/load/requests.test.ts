@@ -97,6 +97,14 @@ test("LeaseBytes: a smaller number overwrites all digits of a larger one", () =>
   }
 });
 
+test("LeaseBytes: takes runs of serial groups", () => {
+  const client = { clientId: "client-1", requestTimeout: "2s", groupRuns: true };
+  expect(bodyOf(new LeaseBytes(address, client).of(100))).toMatchObject({
+    batch_size: 100,
+    group_runs: true,
+  });
+});
+
 test("CompleteBytes: copies ids, also fewer after more", () => {
   const bytes = new CompleteBytes(address, 3);
   for (const count of [3, 1, 2, 3]) {

@@ -112,12 +112,16 @@ export class LeaseBytes {
   readonly #bytes: Buffer;
   readonly #batchSize: { at: number; width: number };
 
-  constructor(address: QueueAddress, client: { clientId: string; requestTimeout: string }) {
+  constructor(
+    address: QueueAddress,
+    client: { clientId: string; requestTimeout: string; groupRuns?: boolean | undefined },
+  ) {
     const body = JSON.stringify({
       queue_name: address.queue,
       client_id: client.clientId,
       request_timeout: client.requestTimeout,
       batch_size: "####",
+      ...(client.groupRuns && { group_runs: true }),
     }).replace('"####"', "####");
     this.#bytes = requestBytes(address.port, "/v1/queue.lease", body);
     this.#batchSize = fieldOf(this.#bytes);

@@ -26,6 +26,7 @@ interface Side {
   readonly settings: Settings;
   /** 0 = the items have no groups. */
   readonly groups: number;
+  readonly groupRuns?: true;
 }
 
 const sides: readonly Side[] = [
@@ -33,8 +34,12 @@ const sides: readonly Side[] = [
   ...[1, 100, 10_000].flatMap((groups) => [
     { name: `free ${groups}`, settings: free, groups },
     { name: `serial ${groups}`, settings: serial, groups },
+    { name: `runs ${groups}`, settings: serial, groups, groupRuns: true as const },
   ]),
 ];
+
+/** Sides that pass one item, or one call, after the other do less work. */
+const slownessOf: Readonly<Record<string, number>> = { "serial 1": 50, "runs 1": 10 };
 
 /** Items per second through each phase, and the medians of the ratios of neighbours. */
 export function groupRates(itemsPerCall: number, { directory }: RunOptions): Promise<Figures> {
@@ -42,12 +47,11 @@ export function groupRates(itemsPerCall: number, { directory }: RunOptions): Pro
     const calls = 10 * Math.round(1_000 / itemsPerCall ** 0.4);
     const names = sides.map(({ name }) => name);
     const rates = await inTurn(names, { warmUps: 1, turns: 3 }, async (name, turn) => {
-      const { settings, groups } = sides.find((side) => side.name === name) as Side;
-      // The items of one serial group pass one call after the other.
-      const items = itemsPerCall * (name === "serial 1" ? calls / 10 : calls);
+      const { settings, ...grouping } = sides.find((side) => side.name === name) as Side;
+      const items = itemsPerCall * Math.ceil(calls / (slownessOf[name] ?? 1));
       const queue = `${name.replace(" ", "-")}-${turn}`;
       await createQueue(port, queue, settings);
-      await load.prepare(port, { queue, items, itemsPerCall, connections: 64, groups });
+      await load.prepare(port, { queue, items, itemsPerCall, connections: 64, ...grouping });
       const produce = items / (await load.run("produce")).seconds;
       const { seconds, delivered } = await load.run("consume");
       checkDelivery(delivered, { items, left: 0, leftFound: await itemsLeft(port, queue) });
