@@ -94,6 +94,20 @@ function testList(browser: () => ConsoleBrowser): void {
       expect(await axeFaults(page)).toEqual([]);
     });
 
+    test("a call without an answer leaves the groups; a queue that does not exist has none", async () => {
+      await using visitor = await browser().visit(at(server));
+      const { page } = visitor;
+      await rowOf(page, "a").waitFor();
+      await page.route("**/v1/queues.info", (route) => route.abort());
+      await page.waitForEvent("requestfailed");
+      await page.waitForResponse("**/v1/groups.list");
+      expect(await rowOf(page, "a").count()).toBe(1);
+      await page.unrouteAll();
+      await page.goto(`${server.consoleUrl}/groups?name=unknown`);
+      await page.getByRole("alert").filter({ hasText: "The groups are not shown." }).waitFor();
+      expect(await page.getByRole("table").count()).toBe(0);
+    });
+
     test("a queue without groups says so, and has no tab of them", async () => {
       await using visitor = await browser().visit(`${server.consoleUrl}/groups?name=plain`);
       await visitor.page.getByText("This queue has no groups").waitFor();

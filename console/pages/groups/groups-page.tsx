@@ -4,6 +4,7 @@
 import type { ReactNode } from "react";
 import { useSearchParams } from "react-router";
 import { groupsAddress } from "../../addresses.ts";
+import { Refused } from "../../api/call.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { Empty } from "../../components/empty.tsx";
 import { PageHead, toQueues } from "../../components/frame/page-head.tsx";
@@ -28,20 +29,24 @@ const infoMs = 10_000;
 function GroupsOf({ name }: { readonly name: string }): ReactNode {
   const info = useQuery("queueInfo", { name }, { everyMs: infoMs, isEnabled: name !== "" });
   const queue = info.data;
+  const { error } = info;
+  // An outage leaves what was read.
+  const isGone = error instanceof Refused && error.reason === "no_such_queue";
+  const isLost = isGone || (error !== null && queue === undefined);
   return (
     <>
       <PageHead title={`${name} · Groups`} name={name || "…"} crumb={toQueues}>
         <QueueTabs name={name} here="Groups" info={queue} />
         {queue?.lease_paused && <Paused what="leases of the queue paused" />}
       </PageHead>
-      {queue === undefined && <QueryFault of={info} what="The groups are not shown." />}
+      {isLost && <QueryFault of={info} what="The groups are not shown." />}
       {queue?.grouped === false ? (
         <Empty glyph="idle">
           This queue has no groups: it was created without <code>grouped</code>, which cannot
           change.
         </Empty>
       ) : (
-        info.error === null && <GroupList name={name} queue={queue} />
+        !isLost && <GroupList name={name} queue={queue} />
       )}
     </>
   );
