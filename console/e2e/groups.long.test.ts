@@ -84,6 +84,16 @@ function testList(browser: () => ConsoleBrowser): void {
       await page.goBack();
     });
 
+    test("dead items are summarized by group, and lead to the dead items of one", async () => {
+      await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=tenants-dead`);
+      const { page } = visitor;
+      await page.getByRole("button", { name: "group", exact: true }).click();
+      await page.getByText("1 group, 1 item, all scanned").waitFor();
+      await page.getByRole("rowheader", { name: "a", exact: true }).getByRole("link").click();
+      await page.getByText("1 match").waitFor();
+      expect(new URL(page.url()).searchParams.get("group")).toBe("a");
+    });
+
     test("blocked only: what is open is left out", async () => {
       await using visitor = await browser().visit(at(server), { viewport: narrow });
       const { page } = visitor;

@@ -1,4 +1,4 @@
-// Dead items by reason, kind, origin or cause of death, and the changes that redrive or delete them.
+// Dead items by reason, kind, origin, cause of death or group, and the changes that redrive or delete them.
 
 import { type ReactNode, useState } from "react";
 import { Link, useSearchParams } from "react-router";

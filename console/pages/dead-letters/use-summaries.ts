@@ -38,6 +38,7 @@ export const summaryFields = {
     more: "causes",
     none: "not dead: produced here",
   },
+  group: { title: "Group", param: "group", one: "group", more: "groups", none: "no group" },
 } as const satisfies Partial<Record<keyof ItemFilter, SummaryFieldInfo>>;
 
 export type SummaryField = keyof typeof summaryFields;
