@@ -103,14 +103,11 @@ export function CreateQueue({ onClose }: { readonly onClose: () => void }): Reac
   const names = useQueueNames();
   const calls = callsOf(definition, names);
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => create(calls),
-    onSuccess: () => {
-      showToast(
-        `created ${calls
-          .map(({ body }) => body.queue_name)
-          .toReversed()
-          .join(" and ")}`,
-      );
+    mutationFn: create,
+    // Those that were made: a poll meanwhile may have found the first of them.
+    onSuccess: (_, made) => {
+      const created = made.map(({ body }) => body.queue_name).toReversed();
+      showToast(`created ${created.join(" and ")}`);
       onClose();
     },
     onSettled: pollNow,
@@ -124,7 +121,7 @@ export function CreateQueue({ onClose }: { readonly onClose: () => void }): Reac
       isAsking={isPending}
       isReady={name !== "" && attemptsMax !== ""}
       refused={error}
-      onSubmit={mutate}
+      onSubmit={() => mutate(calls)}
       onClose={onClose}
     >
       <Field label="Name" value={name} onChange={(text) => set({ name: text })} isFirst />
