@@ -49,7 +49,7 @@ const budgets = {
   islandBytesMax: 70 * kilo,
   stylesBytesMax: 10 * kilo,
   /** The search code and the whole text of the site, loaded when a reader opens the search. */
-  searchBytesMax: 132 * kilo,
+  searchBytesMax: 134 * kilo,
   /** Scalar's client, loaded when Test Request is pressed. */
   apiClientBytesMax: 770 * kilo,
   fontBytesMax: 30 * kilo,

@@ -45,6 +45,7 @@ test("commands: arguments and flags are those of `--help`", () => {
     "--client-id <name>",
     "-t, --lease-timeout <duration>",
     "--priority-min <number>",
+    "--group-runs",
     "--complete",
   ]);
 });

@@ -30,7 +30,7 @@ export function planGroups(
   const { memory, now } = planner;
   const groups = groupsOf(planner, queue);
   groups.advance(now);
-  const { wanted, hasRuns } = wantedByPriority(
+  const { wanted, runMax } = wantedByPriority(
     mayFind(groups, waiting),
     Math.min(queue.itemsAllowed(now), itemsMax),
   );
@@ -38,7 +38,7 @@ export function planGroups(
   let sum = 0;
   for (const [priorityMin, count] of wanted) {
     sum += count;
-    for (const [group, items] of groups.plan(count, { priorityMin, hasRuns, now })) {
+    for (const [group, items] of groups.plan(count, { priorityMin, runMax, now })) {
       counts.set(group, Math.max(items, counts.get(group) ?? 0));
     }
   }
@@ -62,20 +62,20 @@ function* mayFind(groups: Groups, leases: Iterable<WaitingLease>): Generator<Wai
 function wantedByPriority(
   waiting: Iterable<WaitingLease>,
   itemsMax: number,
-): { readonly wanted: ReadonlyMap<number, number>; readonly hasRuns: boolean } {
+): { readonly wanted: ReadonlyMap<number, number>; readonly runMax: number } {
   const wanted = new Map<number, number>();
-  let hasRuns = false;
+  let runMax = 0;
   let left = itemsMax;
-  if (left <= 0) return { wanted, hasRuns };
+  if (left <= 0) return { wanted, runMax };
   for (const { request } of waiting) {
     const { priorityMin = 0 } = request;
-    hasRuns ||= request.groupRuns === true;
     const count = Math.min(request.batchSize, left);
+    if (request.groupRuns === true) runMax = Math.max(runMax, count);
     wanted.set(priorityMin, (wanted.get(priorityMin) ?? 0) + count);
     left -= count;
     if (left <= 0) break;
   }
-  return { wanted, hasRuns };
+  return { wanted, runMax };
 }
 
 const firstPage = (slot: number): string => `first ${slot}`;

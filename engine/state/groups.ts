@@ -283,10 +283,13 @@ export class Groups {
     return this.#rates.left(group.name, this.#rateOf(group), now) > 0;
   }
 
-  /** What to read so that up to `wanted` items can be served: a few more than will be. */
+  /**
+   * What to read so that up to `wanted` items can be served: a few more than will be. `runMax`: the
+   * longest run of a group that one lease may take; 0 = none.
+   */
   plan(
     wanted: number,
-    { priorityMin, hasRuns, now }: Record<"priorityMin" | "now", number> & { hasRuns: boolean },
+    { priorityMin, runMax, now }: Record<"priorityMin" | "runMax" | "now", number>,
   ): Servings {
     const servings = new Map<Group, number>();
     for (const group of firstOf([this.#rings.unread], limits.groupsReadMax)) servings.set(group, 1);
@@ -305,9 +308,9 @@ export class Groups {
       }
       if (left <= 0) return servings;
     }
-    for (const [group, has] of hasRuns ? servings : []) {
+    for (const [group, has] of runMax > 0 ? servings : []) {
       if (left <= 0 || !this.isSerial(group)) continue;
-      const more = Math.min(left, group.waiting - has);
+      const more = Math.min(left, Math.min(group.waiting, runMax) - has);
       servings.set(group, has + more);
       left -= more;
     }

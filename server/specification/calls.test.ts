@@ -116,7 +116,14 @@ const calls = [
   ["/v1/queue.produce", () => ({ ...timed, items: [{}], return_ids: false }), reply],
   [
     "/v1/queue.lease",
-    () => ({ ...timed, client_id: "c", batch_size: 1, lease_timeout: "1m", priority_min: 0 }),
+    () => ({
+      ...timed,
+      client_id: "c",
+      batch_size: 1,
+      lease_timeout: "1m",
+      priority_min: 0,
+      group_runs: false,
+    }),
     ["items", "queue_name", "partition", "max_attempts", "now", "retry_backoff"],
   ],
   [
