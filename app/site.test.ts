@@ -236,7 +236,7 @@ describe("each page", () => {
         images.push(source ?? "");
       }
     }
-    expect(new Set(images).size).toBe(16);
+    expect(new Set(images).size).toBe(18);
   });
 
   test("loads nothing from another origin", async () => {

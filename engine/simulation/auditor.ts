@@ -330,6 +330,7 @@ export class Auditor {
     const sums = { lost: 0, again: 0 };
     this.faulted({ applies: true });
     this.tookOver(Number.POSITIVE_INFINITY);
+    this.#groups.wentBack();
     this.#wentBackAt = this.#stamp;
     this.#lostUntil = at;
     for (const item of this.#items.values()) {

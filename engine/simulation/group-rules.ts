@@ -64,6 +64,10 @@ export class GroupRules {
     this.#unknownUntil = never;
   }
 
+  wentBack(): void {
+    this.#settings.wentBack();
+  }
+
   /** A new process has empty rate windows, and may have another clock. */
   restarted(stamp: number): void {
     this.#order.restarted(stamp);

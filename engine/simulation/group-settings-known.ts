@@ -112,6 +112,13 @@ export class GroupSettingsKnown {
     }
   }
 
+  /** The store has lost its latest commits: every former value may apply again. */
+  wentBack(): void {
+    for (const possible of this.#possible.values()) {
+      for (const one of possible) one.until = Number.POSITIVE_INFINITY;
+    }
+  }
+
   /** The queue may be a new one, whose groups have nothing of their own. */
   forget(queue: string): void {
     for (const call of this.#open) if (call.queue === queue) call.isOvertaken = true;
