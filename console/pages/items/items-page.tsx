@@ -27,7 +27,7 @@ export function ItemsPage(): ReactNode {
   // The queue of an item that is opened by its id alone.
   const name = view.name || (explained.data?.item?.queue_name ?? "");
   const here = { ...view, name };
-  const info = useQueueInfo(name).data;
+  const { data: info, isError } = useQueueInfo(name);
   const deadQueue = info?.dead_queue;
   const field = useRef<HTMLInputElement>(null);
   const step = useRef<(by: number) => void>(() => undefined);
@@ -67,7 +67,7 @@ export function ItemsPage(): ReactNode {
               key={JSON.stringify(source)}
               view={here}
               source={source}
-              isGrouped={info?.grouped ?? false}
+              isGrouped={name === "" || isError ? false : info?.grouped}
               onOpen={openItem}
               step={step}
             />

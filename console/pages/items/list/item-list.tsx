@@ -34,7 +34,8 @@ interface ItemListProps {
   readonly view: View;
   readonly source: Source;
   /** Whether the items of the queue have groups. */
-  readonly isGrouped: boolean;
+  /** `undefined` = not known yet. */
+  readonly isGrouped: boolean | undefined;
   readonly onOpen: (id: string) => void;
   /** Opens the item before or after the one that is open; set here, as the list knows it. */
   readonly step: RefObject<(by: number) => void>;
@@ -82,11 +83,11 @@ export function ItemList({ view, source, isGrouped, onOpen, step }: ItemListProp
         <NoItems view={view} />
       ) : (
         <ItemTable
-          items={items}
+          items={isGrouped === undefined ? [] : items}
           goneIds={goneIds}
           state={view.state}
-          isGrouped={isGrouped}
-          isLoading={found.data === undefined && found.error === null}
+          isGrouped={isGrouped ?? false}
+          isLoading={isGrouped === undefined || (found.data === undefined && found.error === null)}
           cursor={cursor}
           open={view.item}
           selection={mayChange ? selection : null}
