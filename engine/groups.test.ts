@@ -329,6 +329,15 @@ test("a reserved lease takes no group whose first item is less urgent", async ()
   expect(textsOf(await lease(bundle, 5, { priorityMin: 5 }))).toEqual(["a2"]);
 });
 
+test("a reserved lease that waits for an item behind others does not hold back other leases", async () => {
+  const bundle = await setupQueue();
+  await produce(bundle, "a1", "a2=9");
+  const reserved = await bundle.beginLease("orders", { priorityMin: 5 });
+  expect(reserved.ending).toBeNull();
+  expect(await leased(bundle)).toBe("a1");
+  expect(reserved.ending).toMatchObject({ ok: true });
+});
+
 test("a paused group waits until it is resumed", async () => {
   const bundle = await setupQueue();
   await produce(bundle, "a1", "b1");

@@ -214,6 +214,8 @@ export class LogicalQueue {
   mayLease(now: number, priorityMin: number): boolean {
     const { highestReady } = this.levels;
     if (highestReady < priorityMin || this.itemsAllowed(now) <= 0) return false;
+    // An urgent item may be behind others of its group, so a lease that waits for one says nothing.
+    if (this.servesGroups) return true;
     // Waiting leases with a higher `priorityMin` leave these items to the new lease.
     for (const { request } of this.line) {
       if ((request.priorityMin ?? 0) <= highestReady) return false;
