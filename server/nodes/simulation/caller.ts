@@ -199,8 +199,8 @@ export class NodeCaller {
   }
 
   async repair(request: RepairRequest) {
-    const { action, state, holder, reason, requestKey } = request;
-    const body = { ...taskOf(request), action, state, holder, reason };
+    const { action, state, holder, reason, priority, requestKey } = request;
+    const body = { ...taskOf(request), action, state, holder, reason, priority };
     return taskReply(await this.#call("repair", body, keyed(requestKey)));
   }
 
