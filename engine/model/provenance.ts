@@ -101,11 +101,11 @@ export function groupIn(past: string): { readonly group: string; readonly rank: 
   return rank === undefined ? null : { group, rank };
 }
 
-/** The text with another rank; `undefined` = with none. */
-export function rankedPast(past: string, rank: number | undefined): string {
-  const { rank: before, ...others } = readPast(past);
-  if (before === rank) return past;
-  return pastText(rank === undefined ? others : { ...others, rank });
+/** The text for an item that is in no group's order. */
+export function unrankedPast(past: string): string {
+  if (past === "") return past;
+  const { rank, ...others } = readPast(past);
+  return rank === undefined ? past : pastText(others);
 }
 
 /** For a dead item that goes back: keeps its creation time, failure reason, origin and settings. */

@@ -1,7 +1,7 @@
 // The first items of groups, as far as a turn has read or written them.
 
 import type { Item } from "../../stores/item.ts";
-import type { GroupRow, Read } from "../../stores/store.ts";
+import type { GroupedItem, GroupRow, Read } from "../../stores/store.ts";
 import { hasExpired } from "../model/lifecycle.ts";
 import type { Group, GroupedAt } from "../state/group.ts";
 import type { Groups } from "../state/groups.ts";
@@ -55,9 +55,13 @@ export class FirstItems {
     const { changeSet, now } = this.#turn;
     if (first !== null) this.#groups.found(group, first, now);
     else if (!isAll) group.firstRank = (rows.at(-1)?.rank ?? group.firstRank) + 1;
-    else if (!changeSet.group.some((one) => one.group === group.name)) {
+    else if (!changeSet.group.some((one) => this.#isOf(group, one))) {
       this.#groups.found(group, null, now);
     }
+  }
+
+  #isOf({ name }: Group, { partition, group }: GroupedItem): boolean {
+    return partition === this.#partition && group === name;
   }
 
   /** The row of the first ready item, or of the one behind it; `null` = it was not read. */

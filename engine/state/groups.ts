@@ -123,8 +123,8 @@ export class Groups {
     this.#place(group, now);
   }
 
-  /** Leases have ended whose items stay, to be removed by a clear. */
-  returnAll(
+  /** A lease has ended whose item stays, to be removed by a clear. */
+  giveBack(
     { group: name, rank }: { readonly group: string; readonly rank: number },
     attempts: number,
     now: number,

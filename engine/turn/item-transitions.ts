@@ -16,9 +16,10 @@ import { partitionSlot, priorityOf, slotFor } from "../model/priority.ts";
 import {
   groupIn,
   originIn,
-  rankedPast,
+  pastText,
   readPast,
   revivedPast,
+  unrankedPast,
   writePast,
 } from "../model/provenance.ts";
 import type { Group, GroupedAt } from "../state/group.ts";
@@ -121,9 +122,10 @@ function enterGroup(
   { past, place, slot, seq, keepsRank = false }: Entering,
 ): { readonly past: string; readonly joined: Joined | null } {
   if (partition.settings?.groups === undefined) {
-    return { past: past === "" ? past : rankedPast(past, undefined), joined: null };
+    return { past: unrankedPast(past), joined: null };
   }
-  const { group: name = "", rank: before } = readPast(past);
+  const read = readPast(past);
+  const { group: name = "", rank: before } = read;
   const rank = keepsRank && before !== undefined ? before : memory.nextRank();
   changeSet.group.push({ partition: partitionSlot(slot), group: name, place, rank, slot, seq });
   const groups = memory.groupsAt(slot);
@@ -131,7 +133,8 @@ function enterGroup(
     place === "queued"
       ? groups.enter(name, { rank, slot, seq }, now)
       : groups.setAside(name, place, 1, now);
-  return { past: rankedPast(past, rank), joined: { group, rank, slot, seq } };
+  const ranked = rank === before ? past : pastText({ ...read, rank });
+  return { past: ranked, joined: { group, rank, slot, seq } };
 }
 
 /** Removes an item from its group. `holder`: present = its lease was just ended. */
@@ -451,7 +454,7 @@ export function endAllLeases(context: StepContext, partition: Partition): void {
   const { changeSet, memory, now } = context;
   for (const { past, attempts } of partition.held.values()) {
     const grouped = groupIn(past);
-    if (grouped !== null) memory.groupsAt(partition.slot).returnAll(grouped, attempts, now);
+    if (grouped !== null) memory.groupsAt(partition.slot).giveBack(grouped, attempts, now);
   }
   for (const run of partition.runs) {
     run.heldCount = 0;
@@ -593,7 +596,7 @@ function toQueue(
   changeSet.sent.add(targetShard);
   const place = { slot, seq, queuedAt: stamp, early: false, expireDeadline: 0, sourceId };
   const route = { outboundSeq, targetShard, targetOwner };
-  const unranked = { ...placing, past: rankedPast(past, undefined) };
+  const unranked = { ...placing, past: unrankedPast(past) };
   return { into: "outbox", item: { ...place, ...unranked, ...route } };
 }
 
